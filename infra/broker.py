@@ -1,0 +1,295 @@
+"""A real Kafka broker for tests and development, without Docker: one KRaft node on loopback.
+
+Takes the broker named by BOOTSTRAP_SERVERS when there is one, else starts Apache Kafka from its
+jars on free ports with its data in a temporary folder. Nothing here is meant for production.
+`python -m infra.broker` runs one in the foreground.
+"""
+
+import argparse
+import base64
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from infra.kafka_jars import JarsMissingError, resolve_jars
+
+READY_TIMEOUT_S = 90.0
+STOP_TIMEOUT_S = 20.0
+HEAP_MAX = "-Xmx1g"
+
+_LOG4J = """\
+rootLogger.level = INFO
+rootLogger.appenderRef.out.ref = out
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d %p %c{1} %m%n
+"""
+
+# One node: every internal topic has one replica. Short intervals where a test would else wait.
+_PROPERTIES = {
+    "process.roles": "broker,controller",
+    "node.id": "1",
+    "controller.listener.names": "CONTROLLER",
+    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "auto.create.topics.enable": "false",
+    "offsets.topic.replication.factor": "1",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "transaction.state.log.num.partitions": "4",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "transaction.max.timeout.ms": "60000",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "1000",
+    "log.cleaner.backoff.ms": "1000",
+    "log.cleaner.dedupe.buffer.size": "16777216",
+    "log.initial.task.delay.ms": "5000",
+    "log.retention.check.interval.ms": "5000",
+}
+
+
+class BrokerError(Exception):
+    """The broker did not start, stopped by itself, or cannot be controlled."""
+
+
+@dataclass
+class Broker:
+    """A broker at an address, and its process when it was started here.
+
+    The controls (kill, pause, ...) belong to fault tests; a broker that was only joined refuses
+    them, because it is not ours to break.
+    """
+
+    bootstrap_servers: str
+    folder: Path | None = None
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def log_path(self) -> Path:
+        """Return the file with everything that the broker printed."""
+        return self._folder() / "broker.log"
+
+    def kill(self) -> None:
+        """End the broker at once with SIGKILL; its data stay as they are."""
+        process = self._running()
+        process.send_signal(signal.SIGKILL)
+        process.wait(STOP_TIMEOUT_S)
+
+    def restart(self) -> None:
+        """Start the broker again on the same data and ports, stopping it first when it runs."""
+        if self.process is not None and self.process.poll() is None:
+            self._end()
+        self.process = _launch(self._folder())
+        self._await_ready()
+
+    def pause(self) -> None:
+        """Freeze the broker (SIGSTOP): connections stay open and nothing answers."""
+        self._running().send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let a frozen broker go on (SIGCONT)."""
+        self._running().send_signal(signal.SIGCONT)
+
+    def stop(self) -> None:
+        """End the broker in order when it was started here; a joined one is left alone."""
+        if self.process is not None and self.process.poll() is None:
+            self._end()
+
+    def _end(self) -> None:
+        process = self._running()
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        try:
+            process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait(STOP_TIMEOUT_S)
+
+    def _folder(self) -> Path:
+        if self.folder is None:
+            raise BrokerError(
+                f"the broker at {self.bootstrap_servers} was not started here and cannot be "
+                "stopped, killed or paused; unset BOOTSTRAP_SERVERS to run the fault tests"
+            )
+        return self.folder
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        self._folder()
+        if self.process is None or self.process.poll() is not None:
+            raise BrokerError(f"the broker at {self.bootstrap_servers} is not running")
+        return self.process
+
+    def _await_ready(self) -> None:
+        deadline = time.monotonic() + READY_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.process is not None and self.process.poll() is not None:
+                raise BrokerError(self._failure(f"stopped with exit {self.process.returncode}"))
+            if _answers(self.bootstrap_servers):
+                return
+            time.sleep(0.2)
+        raise BrokerError(self._failure(f"did not answer within {READY_TIMEOUT_S:.0f} s"))
+
+    def _failure(self, what: str) -> str:
+        tail = self.log_path.read_text(errors="replace").splitlines()[-25:]
+        return f"the Kafka broker {what}; its log is {self.log_path}\n" + "\n".join(tail)
+
+
+def start_broker(*, folder: Path | None = None, port: int | None = None) -> Broker:
+    """Format a folder and start a broker on it; return when it answers.
+
+    A folder that already holds a formatted broker is started as it is, so that development data
+    survive; the port then is the one it was formatted with.
+    """
+    if shutil.which("java") is None:
+        raise BrokerError(
+            "no Kafka broker: `java` is not on the path. Install Java 17, or set "
+            "BOOTSTRAP_SERVERS to a broker that runs already."
+        )
+    home = folder or Path(tempfile.mkdtemp(prefix="commitments-broker-"))
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / "server.properties").exists():
+        _format(home, port or _free_port())
+    broker = Broker(_address(home), home)
+    broker.restart()
+    return broker
+
+
+@contextmanager
+def open_broker(environment: Mapping[str, str]) -> Iterator[Broker]:
+    """Join the broker of BOOTSTRAP_SERVERS, or start one and stop it at the end.
+
+    The data folder is removed after a run without exception and kept, with the log, after another.
+    """
+    given = environment.get("BOOTSTRAP_SERVERS", "").strip()
+    if given:
+        if not _answers(given):
+            raise BrokerError(f"no broker answers at BOOTSTRAP_SERVERS={given}")
+        yield Broker(given)
+        return
+    broker = start_broker()
+    try:
+        yield broker
+    finally:
+        broker.stop()
+    shutil.rmtree(broker._folder(), ignore_errors=True)
+
+
+def _format(home: Path, port: int) -> None:
+    controller = _free_port()
+    properties = _PROPERTIES | {
+        "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
+        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+        "log.dirs": str(home / "data"),
+    }
+    (home / "log4j2.properties").write_text(_LOG4J)
+    draft = home / "server.properties.new"
+    draft.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+    # Kafka's ids are 16 bytes in URL-safe base64; a leading dash would read as an option.
+    cluster = "A" + base64.urlsafe_b64encode(secrets.token_bytes(16)).decode().rstrip("=")[1:]
+    command = [
+        *_java(home),
+        "kafka.tools.StorageTool",
+        "format",
+        "-t",
+        cluster,
+        "-c",
+        str(draft),
+    ]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if run.returncode != 0:
+        raise BrokerError(f"kafka.tools.StorageTool failed:\n{run.stdout}{run.stderr}")
+    draft.rename(home / "server.properties")
+
+
+def _launch(home: Path) -> subprocess.Popen[bytes]:
+    with (home / "broker.log").open("ab") as log:
+        return subprocess.Popen(
+            [*_leash(), *_java(home), "kafka.Kafka", str(home / "server.properties")],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def _java(home: Path) -> list[str]:
+    jars = resolve_jars()
+    log4j = f"-Dlog4j2.configurationFile={home / 'log4j2.properties'}"
+    return ["java", HEAP_MAX, "-Xms256m", log4j, "-cp", f"{jars}/*"]
+
+
+def _leash() -> list[str]:
+    """Have Linux end the broker with its starter: a test run that is killed leaves nothing."""
+    return ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+
+
+def _address(home: Path) -> str:
+    lines = (home / "server.properties").read_text().splitlines()
+    advertised = next(line for line in lines if line.startswith("advertised.listeners="))
+    return advertised.split("://", 1)[1]
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        assert isinstance(port, int)
+        return port
+
+
+def _answers(bootstrap_servers: str) -> bool:
+    """Return whether a broker answers a metadata request and knows itself as a live node."""
+    for address in bootstrap_servers.split(","):
+        host, _, port = address.strip().rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=2).close()
+        except (OSError, ValueError):
+            continue
+        try:
+            admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+            return bool(admin.list_topics(timeout=5).brokers)
+        except KafkaException:  # a broker that starts up refuses in many ways
+            return False
+    return False
+
+
+def _main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m infra.broker", description=__doc__)
+    parser.add_argument("--port", type=int, default=9092, help="port to listen on (loopback)")
+    parser.add_argument("--data", type=Path, help="folder to keep; without it data are temporary")
+    options = parser.parse_args(arguments)
+    try:
+        broker = start_broker(folder=options.data, port=options.port)
+    except (BrokerError, JarsMissingError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"export BOOTSTRAP_SERVERS={broker.bootstrap_servers}   # log: {broker.log_path}")
+    print("Stop with Ctrl-C.", flush=True)
+    try:
+        assert broker.process is not None
+        return broker.process.wait()
+    except KeyboardInterrupt:
+        broker.stop()
+        return 0
+    finally:
+        if options.data is None:
+            shutil.rmtree(broker.log_path.parent, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

@@ -1,0 +1,64 @@
+"""The jars of an Apache Kafka broker: resolved once by Maven into a cache folder, then reused.
+
+Only Maven is asked, with whatever settings the machine gives it; nothing else is downloaded here.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+POM = Path(__file__).parent / "kafka" / "pom.xml"
+CACHE_DEFAULT = Path(__file__).parent.parent / ".cache" / "kafka"
+RESOLVE_TIMEOUT_S = 600
+
+
+class JarsMissingError(Exception):
+    """The broker's jars cannot be had; the message names the remedy."""
+
+
+def resolve_jars(*, cache: Path = CACHE_DEFAULT) -> Path:
+    """Return the folder that holds the jars, filling it through Maven when it is not there yet.
+
+    The folder appears in one rename, so that a resolution cut short is never taken for a whole one
+    and two test runs at once cannot see half of each other's work.
+    """
+    folder = cache / _pom_version()
+    if folder.is_dir():
+        return folder
+    if shutil.which("mvn") is None:
+        raise JarsMissingError(
+            "no Kafka broker: `mvn` is not on the path, so the broker's jars cannot be resolved. "
+            "Install Maven and Java 17, or set BOOTSTRAP_SERVERS to a broker that runs already."
+        )
+    partial = cache / f".partial-{os.getpid()}"
+    cache.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(partial, ignore_errors=True)
+    command = [
+        "mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies",
+        f"-DoutputDirectory={partial}", "-DincludeScope=runtime",
+    ]  # fmt: skip
+    run = subprocess.run(
+        command, capture_output=True, text=True, timeout=RESOLVE_TIMEOUT_S, check=False
+    )
+    if run.returncode != 0 or not partial.is_dir():
+        shutil.rmtree(partial, ignore_errors=True)
+        raise JarsMissingError(
+            f"Maven could not resolve the broker's jars (exit {run.returncode}). Repeat it with "
+            f"`{' '.join(command)}`.\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
+        )
+    try:
+        partial.rename(folder)
+    except OSError:
+        # Another process was faster; its folder is as good as ours.
+        shutil.rmtree(partial, ignore_errors=True)
+    return folder
+
+
+def _pom_version() -> str:
+    """Return the Kafka version that the pom names: the cache holds one folder for each."""
+    namespace = {"m": "http://maven.apache.org/POM/4.0.0"}
+    version = ElementTree.parse(POM).findtext("m:properties/m:kafka.version", None, namespace)
+    assert version, f"{POM} names no kafka.version"
+    return version
