@@ -1,0 +1,1 @@
+"""The world: command line, settings, logs, importers, provisioning, backends, audit."""

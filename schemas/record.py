@@ -1,0 +1,358 @@
+"""Records and their Avro form: schemas derived from annotations, conversions compiled once.
+
+A record is a frozen, slotted dataclass. ``describe`` gives its Avro schema; ``compile_writer``
+and ``compile_reader`` give the functions between a record and the structure that the Avro
+libraries take, with every union branch named and every type checked. No Avro schema refers to
+itself: the Avro library follows nesting on the C stack, so a recursive schema would let a few
+thousand hostile bytes end the process (lists and records inside values are JSON text instead).
+"""
+
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final
+
+from schemas.value import (
+    INT64_MAX,
+    INT64_MIN,
+    Elapsed,
+    Money,
+    Period,
+    RecordValue,
+    StringSet,
+    Timestamp,
+    Value,
+)
+from schemas.value_json import (
+    ValueFormatError,
+    parse_decimal,
+    parse_json,
+    render_decimal,
+    render_json,
+    render_local,
+    render_time,
+)
+
+NAMESPACE: Final = "commitments.v1"
+
+Schema = dict[str, Any] | list[Any] | str
+Convert = Callable[[Any], Any]
+
+
+class RecordError(ValueError):
+    """A record does not have its declared shape; the message names the field."""
+
+
+def _text_record(name: str, field: str = "text") -> dict[str, Any]:
+    return {
+        "type": "record",
+        "name": f"{NAMESPACE}.{name}",
+        "fields": [{"name": field, "type": "string"}],
+    }
+
+
+def _long_record(name: str, *names: str) -> dict[str, Any]:
+    return {
+        "type": "record",
+        "name": f"{NAMESPACE}.{name}",
+        "fields": [{"name": field, "type": "long"} for field in names],
+    }
+
+
+VALUE_BRANCHES: Final[tuple[Any, ...]] = (
+    "null",
+    "boolean",
+    "long",
+    "string",
+    _text_record("Decimal"),
+    {
+        "type": "record",
+        "name": f"{NAMESPACE}.Money",
+        "fields": [{"name": "amount", "type": "string"}, {"name": "currency", "type": "string"}],
+    },
+    _text_record("Date"),
+    _text_record("TimeOfDay"),
+    _text_record("LocalDateTime"),
+    _long_record("Timestamp", "at_ms"),
+    _long_record("Elapsed", "duration_ms"),
+    _long_record("Period", "months", "days"),
+    {
+        "type": "record",
+        "name": f"{NAMESPACE}.StringSet",
+        "fields": [{"name": "items", "type": {"type": "array", "items": "string"}}],
+    },
+    _text_record("Composite", "json"),
+)
+
+
+def write_value(value: Value) -> Any:
+    """Return the Avro structure of a typed value, its branch named."""
+    kind = type(value)
+    if value is None:
+        return None
+    if kind is str:
+        return ("string", value)
+    if kind is bool:
+        return ("boolean", value)
+    if kind is int:
+        return ("long", _check_long(value))
+    branch = _VALUE_WRITERS.get(kind)
+    if branch is None:
+        raise RecordError(f"{kind.__name__} is no typed value")
+    return (f"{NAMESPACE}.{branch[0]}", branch[1](value))
+
+
+_VALUE_WRITERS: Final[dict[type, tuple[str, Convert]]] = {
+    Decimal: ("Decimal", lambda v: {"text": render_decimal(v)}),
+    Money: ("Money", lambda v: {"amount": render_decimal(v.amount), "currency": v.currency}),
+    date: ("Date", lambda v: {"text": v.isoformat()}),
+    time: ("TimeOfDay", lambda v: {"text": render_time(v)}),
+    datetime: ("LocalDateTime", lambda v: {"text": render_local(v)}),
+    Timestamp: ("Timestamp", lambda v: {"at_ms": v.at_ms}),
+    Elapsed: ("Elapsed", lambda v: {"duration_ms": v.duration_ms}),
+    Period: ("Period", lambda v: {"months": v.months, "days": v.days}),
+    StringSet: ("StringSet", lambda v: {"items": list(v.items)}),
+    RecordValue: ("Composite", lambda v: {"json": render_json(v)}),
+    tuple: ("Composite", lambda v: {"json": render_json(v)}),
+}
+
+
+def read_value(datum: Any) -> Value:
+    """Return the typed value of an Avro structure.
+
+    Raises:
+        RecordError: a text that is not in its canonical form.
+
+    """
+    if type(datum) is not tuple:
+        return datum  # type: ignore[no-any-return]
+    name, body = datum
+    try:
+        value = _VALUE_READERS[name](body)
+    except ValueError as error:
+        raise RecordError(f"value of type {name}: {error}") from None
+    if write_value(value) != datum:
+        raise RecordError(f"value of type {name}: {str(body)[:60]} is not its canonical form")
+    return value
+
+
+def _read_composite(body: dict[str, str]) -> Value:
+    value = parse_json(body["json"])
+    if type(value) is not tuple and type(value) is not RecordValue:
+        raise ValueFormatError("neither list nor record")
+    return value
+
+
+_VALUE_READERS: Final[dict[str, Convert]] = {
+    f"{NAMESPACE}.{name}": read
+    for name, read in {
+        "Decimal": lambda d: parse_decimal(d["text"]),
+        "Money": lambda d: Money(parse_decimal(d["amount"]), d["currency"]),
+        "Date": lambda d: date.fromisoformat(d["text"]),
+        "TimeOfDay": lambda d: time.fromisoformat(d["text"]),
+        "LocalDateTime": lambda d: datetime.fromisoformat(d["text"]),
+        "Timestamp": lambda d: Timestamp(d["at_ms"]),
+        "Elapsed": lambda d: Elapsed(d["duration_ms"]),
+        "Period": lambda d: Period(d["months"], d["days"]),
+        "StringSet": lambda d: StringSet(tuple(sorted(dict.fromkeys(d["items"])))),
+        "Composite": _read_composite,
+    }.items()
+}
+
+
+def _check_long(value: Any) -> int:
+    if type(value) is not int or not INT64_MIN <= value <= INT64_MAX:
+        raise RecordError(f"{value!r:.40} is no 64-bit whole number")
+    return value
+
+
+def _check_type(kind: type) -> Convert:
+    def check(value: Any) -> Any:
+        if type(value) is not kind:
+            raise RecordError(f"{value!r:.40} is no {kind.__name__}")
+        return value
+
+    return check
+
+
+def branches(annotation: Any) -> tuple[Any, ...]:
+    """Return the members of a union annotation, or the annotation alone."""
+    origin = typing.get_origin(annotation)
+    return typing.get_args(annotation) if origin in {types.UnionType, typing.Union} else ()
+
+
+def is_value(annotation: Any) -> bool:
+    """Tell whether an annotation is the union of typed values."""
+    return RecordValue in branches(annotation)
+
+
+def hints(cls: type) -> dict[str, Any]:
+    """Return the field annotations of a record class, in field order."""
+    resolved = typing.get_type_hints(cls)
+    return {field.name: resolved[field.name] for field in fields(cls)}
+
+
+def describe(cls: type) -> dict[str, Any]:
+    """Return the Avro schema of a record class; each named type is spelled out once."""
+    schema = _describe(cls, set())
+    assert isinstance(schema, dict)
+    return schema
+
+
+def _describe(annotation: Any, seen: set[str]) -> Schema:
+    primitives: dict[Any, Schema] = {str: "string", int: "long", bool: "boolean", bytes: "bytes"}
+    if annotation in primitives:
+        return primitives[annotation]
+    if is_value(annotation):
+        return [_describe_named(branch, seen) for branch in VALUE_BRANCHES]
+    if members := branches(annotation):
+        some = [member for member in members if member is not type(None)]
+        head: list[Schema] = ["null"] if len(some) < len(members) else []
+        return head + [_describe(member, seen) for member in some]
+    if typing.get_origin(annotation) is tuple:
+        return {"type": "array", "items": _describe(typing.get_args(annotation)[0], seen)}
+    name = f"{NAMESPACE}.{annotation.__name__}"
+    if name in seen:
+        return name
+    seen.add(name)
+    if issubclass(annotation, StrEnum):
+        return _describe_enum(annotation, name)
+    return {
+        "type": "record",
+        "name": name,
+        "doc": " ".join((annotation.__doc__ or "").split()),
+        "fields": [
+            {"name": field, "type": _describe(hint, seen)}
+            | ({"default": None} if type(None) in branches(hint) or is_value(hint) else {})
+            for field, hint in hints(annotation).items()
+        ],
+    }
+
+
+def _describe_named(branch: Any, seen: set[str]) -> Schema:
+    if isinstance(branch, dict):
+        if branch["name"] in seen:
+            return str(branch["name"])
+        seen.add(branch["name"])
+    return branch  # type: ignore[no-any-return]
+
+
+def _describe_enum(cls: type[StrEnum], name: str) -> Schema:
+    symbols = [member.value for member in cls]
+    schema: dict[str, Any] = {"type": "enum", "name": name, "symbols": symbols}
+    # Only a symbol without effect may stand in for one that an old reader does not know.
+    return schema | ({"default": "unknown"} if "unknown" in symbols else {})
+
+
+@cache
+def compile_writer(annotation: Any) -> Convert:
+    """Return the function from a record (or field) to its Avro structure; types are checked."""
+    if is_value(annotation):
+        return write_value
+    if annotation is int:
+        return _check_long
+    if annotation in {str, bool, bytes}:
+        return _check_type(annotation)
+    if members := branches(annotation):
+        return _write_union(tuple(m for m in members if m is not type(None)))
+    if typing.get_origin(annotation) is tuple:
+        write_item = compile_writer(typing.get_args(annotation)[0])
+        return lambda items: [write_item(item) for item in items]
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return _check_type(annotation)
+    assert is_dataclass(annotation), annotation
+    return _write_record(annotation)
+
+
+def _write_union(members: tuple[Any, ...]) -> Convert:
+    primitive = {str: "string", int: "long", bool: "boolean", bytes: "bytes"}
+    named = {m: primitive.get(m) or f"{NAMESPACE}.{m.__name__}" for m in members}
+    writers = {member: (named[member], compile_writer(member)) for member in members}
+
+    def write(value: Any) -> Any:
+        if value is None:
+            return None
+        branch = writers.get(type(value))
+        if branch is None:
+            raise RecordError(f"{type(value).__name__} is none of {sorted(named.values())}")
+        return (branch[0], branch[1](value))
+
+    return write
+
+
+def _write_record(cls: Any) -> Convert:
+    writers = [(name, compile_writer(hint)) for name, hint in hints(cls).items()]
+
+    def write(record: Any) -> dict[str, Any]:
+        if type(record) is not cls:
+            raise RecordError(f"{type(record).__name__} is no {cls.__name__}")
+        name = ""
+        try:
+            return {name: convert(getattr(record, name)) for name, convert in writers}
+        except RecordError:
+            raise RecordError(_find_field(record, writers, cls.__name__)) from None
+
+    return write
+
+
+def _find_field(record: Any, writers: list[tuple[str, Convert]], owner: str) -> str:
+    for name, convert in writers:
+        try:
+            convert(getattr(record, name))
+        except RecordError as error:
+            return f"{owner}.{name}: {error}"
+    return owner
+
+
+@cache
+def compile_reader(annotation: Any) -> Convert | None:
+    """Return the function from an Avro structure to a record; None where they are the same."""
+    if is_value(annotation):
+        return read_value
+    if annotation in {str, int, bool, bytes}:
+        return None
+    if members := branches(annotation):
+        return _read_union(tuple(m for m in members if m is not type(None)))
+    if typing.get_origin(annotation) is tuple:
+        read_item = compile_reader(typing.get_args(annotation)[0])
+        return tuple if read_item is None else lambda items: tuple([read_item(i) for i in items])
+    if issubclass(annotation, StrEnum):
+        return annotation._value2member_map_.__getitem__
+    return _read_record(annotation)
+
+
+def _read_union(members: tuple[Any, ...]) -> Convert | None:
+    readers = {f"{NAMESPACE}.{m.__name__}": compile_reader(m) for m in members}
+    if all(reader is None for reader in readers.values()):
+        return None
+
+    def read(datum: Any) -> Any:
+        if type(datum) is tuple:
+            reader = readers[datum[0]]
+            return reader(datum[1]) if reader else datum[1]
+        return datum if only is None or datum is None else only(datum)
+
+    # The Avro library names records only; an enum or array branch arrives bare.
+    bare = [r for m, r in zip(members, readers.values(), strict=True) if not is_dataclass(m)]
+    only = bare[0] if len(bare) == 1 else None
+    return read
+
+
+def _read_record(cls: Any) -> Convert:
+    """Generate the constructor call: one dictionary look-up per field and no loop."""
+    scope: dict[str, Any] = {"cls": cls}
+    arguments = []
+    for name, hint in hints(cls).items():
+        reader = compile_reader(hint)
+        if reader is None:
+            arguments.append(f"d[{name!r}]")
+        else:
+            scope[f"read_{name}"] = reader
+            arguments.append(f"read_{name}(d[{name!r}])")
+    exec(f"def read(d):\n return cls({', '.join(arguments)})", scope)  # noqa: S102 - own names
+    return typing.cast("Convert", scope["read"])

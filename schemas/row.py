@@ -1,0 +1,377 @@
+"""Rows: the folded state, small and keyed by (tenant, user, kind, id) (architecture, "Rows").
+
+Row ids are texts that sort as they should: a seq is written with ``render_seq``.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, TypeAlias
+
+from schemas.candidate import SlotValue
+from schemas.catalogue import Authority, Catalogue
+from schemas.event import (
+    Alternative,
+    CheckVerdict,
+    Event,
+    HintKind,
+    PrincipalKind,
+    PrincipalRights,
+    Weights,
+)
+from schemas.predicate import Predicate
+from schemas.value import Value
+
+
+@dataclass(frozen=True, slots=True)
+class UserHead:
+    """One per user: all that folding an observation must know; its size does not grow.
+
+    ``recent_ids`` are the event ids not yet moved to an OrderRow; ``chain`` is the digest chain.
+    """
+
+    seq: int
+    effective_ms: int
+    chain: bytes
+    contract_version: int
+    predicates: int
+    pending_turns: int
+    units: int
+    oldest_text_seq: int
+    recent_ids: tuple[str, ...]
+    oldest_order: int
+    halted: bool
+    incomplete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRow:
+    """An accepted event id (row id): digest of its body, seq, effective time; for duplicates."""
+
+    digest: bytes
+    seq: int
+    effective_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderRow:
+    """A block of event ids in seq order (row id: first seq); tells which SeenRows to drop."""
+
+    event_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """The greatest ``source_seq`` accepted of one source (row id)."""
+
+    source_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """The statement in force of one (subject, slot); row id ``subject NUL slot``."""
+
+    subject: str
+    slot: str
+    value: Value
+    authority: Authority
+    event_id: str
+    seq: int
+    valid_from_ms: int
+    valid_to_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsequenceRow:
+    """Statements that a commitment made true; row id its seq (u_{t+1} = U(u_t, a*, x))."""
+
+    commitment_id: str
+    event_id: str
+    effective_ms: int
+    subject: str
+    slots: tuple[SlotValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnRow:
+    """An event (row id its seq) whose units and slots are out of force since ``by_seq``."""
+
+    by_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedRow:
+    """Row id ``source event id NUL seq``: the event of that seq is derived from the source."""
+
+    event_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateRow:
+    """One version of a predicate; row id ``predicate id NUL seq``; ended, never overwritten."""
+
+    predicate: Predicate
+    digest: bytes
+    seq: int
+    event_id: str
+    principal_kind: PrincipalKind
+    principal_id: str
+    effective_ms: int
+    replaces: tuple[str, ...]
+    ended_seq: int | None
+    ended_ms: int | None
+    ended_by: str
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalRow:
+    """A proposal; row id the hex of its digest. ``status``: open, confirmed, declined, closed."""
+
+    predicate: Predicate
+    digest: bytes
+    kind: HintKind
+    subject: str
+    slot: str
+    value: Value
+    authority: Authority
+    confidence: int
+    replaces: tuple[str, ...]
+    event_id: str
+    seq: int
+    status: str
+    findings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ObligationRow:
+    """Consequence debt (row id the obligation id)."""
+
+    dimension: str
+    due_ms: int | None
+    blocks: tuple[str, ...]
+    event_id: str
+    seq: int
+    discharged_seq: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PendingRow:
+    """A turn without outcome (row id the turn id): its request and its current packet."""
+
+    request: Event
+    request_digest: bytes
+    seq: int
+    effective_ms: int
+    deadline_at_ms: int
+    round: int
+    packet_digest: bytes | None
+    evidence_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """A turn that ended (row id the turn id); a turn that ended stays ended."""
+
+    outcome: str
+    outcome_id: bytes
+    seq: int
+    scene: str
+    commitment_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """A question asked (row id the question id); ``status``: open, answered, closed.
+
+    ``key`` identifies (scene, subject, requirement, proposal digest); the question may be put
+    again once an accepted event touched it after ``asked_seq``.
+    """
+
+    key: str
+    scene: str
+    subject: str
+    slots: tuple[str, ...]
+    digests: tuple[bytes, ...]
+    turn_id: str
+    asked_seq: int
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class TouchRow:
+    """The last seq at which something about a subject's slot or a proposal changed."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentRow:
+    """A commitment (row id its id); ``result``: pending, succeeded, failed."""
+
+    scene: str
+    commitment_type: str
+    slots: tuple[SlotValue, ...]
+    version: int
+    seq: int
+    event_id: str
+    result: str
+    alternatives: tuple[Alternative, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRow:
+    """What runs in one scene (row id its name).
+
+    ``failed_seq`` is set by a failed outcome and cleared by a confirmation (spec 5.7 (1)).
+    """
+
+    questions: int
+    started_seq: int
+    last_commitment_id: str | None
+    failed_seq: int | None
+    confirmed_seq: int
+    ambiguous_seq: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictRow:
+    """An external verdict; row id ``candidate digest hex NUL check``."""
+
+    verdict: CheckVerdict
+    detail: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActivationRow:
+    """The unit ids of Z* of the last two turns, for the overpersonalisation term."""
+
+    last: tuple[str, ...]
+    before: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RegimeRow:
+    """Per partition: what control records have put in force."""
+
+    ruleset: int
+    catalogue_digest: bytes
+    weights: Weights
+    budget_main: int
+    budget_tail: int
+    selector: str
+    partitions: int
+    rights: tuple[PrincipalRights, ...]
+    authenticated: bool
+    deadline_ms: int
+    gaps: int
+    attested_gaps: int
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueRow:
+    """A catalogue by its digest (row id hex)."""
+
+    catalogue: Catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class DeadlineRow:
+    """Per partition; row id ``deadline NUL tenant NUL user NUL turn``: when to expire a turn."""
+
+    tenant: str
+    user: str
+    turn_id: str
+
+
+class Kind(IntEnum):
+    """The kind of a row; its number is one byte of the row key and never changes."""
+
+    HEAD = 1
+    SEEN = 2
+    ORDER = 3
+    SOURCE = 4
+    EVENT = 5
+    SLOT = 6
+    CONSEQUENCE = 7
+    WITHDRAWN = 8
+    DERIVED = 9
+    PREDICATE = 10
+    PROPOSAL = 11
+    OBLIGATION = 12
+    PENDING = 13
+    TURN = 14
+    QUESTION = 15
+    TOUCH = 16
+    COMMITMENT = 17
+    EPISODE = 18
+    VERDICT = 19
+    ACTIVATION = 20
+    REGIME = 21
+    CATALOGUE = 22
+    DEADLINE = 23
+
+
+Row: TypeAlias = (
+    UserHead
+    | SeenRow
+    | OrderRow
+    | SourceRow
+    | Event
+    | SlotRow
+    | ConsequenceRow
+    | WithdrawnRow
+    | DerivedRow
+    | PredicateRow
+    | ProposalRow
+    | ObligationRow
+    | PendingRow
+    | TurnRow
+    | QuestionRow
+    | TouchRow
+    | CommitmentRow
+    | EpisodeRow
+    | VerdictRow
+    | ActivationRow
+    | RegimeRow
+    | CatalogueRow
+    | DeadlineRow
+)
+
+ROW_RECORDS: Final[dict[Kind, type]] = {
+    Kind.HEAD: UserHead,
+    Kind.SEEN: SeenRow,
+    Kind.ORDER: OrderRow,
+    Kind.SOURCE: SourceRow,
+    Kind.EVENT: Event,
+    Kind.SLOT: SlotRow,
+    Kind.CONSEQUENCE: ConsequenceRow,
+    Kind.WITHDRAWN: WithdrawnRow,
+    Kind.DERIVED: DerivedRow,
+    Kind.PREDICATE: PredicateRow,
+    Kind.PROPOSAL: ProposalRow,
+    Kind.OBLIGATION: ObligationRow,
+    Kind.PENDING: PendingRow,
+    Kind.TURN: TurnRow,
+    Kind.QUESTION: QuestionRow,
+    Kind.TOUCH: TouchRow,
+    Kind.COMMITMENT: CommitmentRow,
+    Kind.EPISODE: EpisodeRow,
+    Kind.VERDICT: VerdictRow,
+    Kind.ACTIVATION: ActivationRow,
+    Kind.REGIME: RegimeRow,
+    Kind.CATALOGUE: CatalogueRow,
+    Kind.DEADLINE: DeadlineRow,
+}
+
+PARTITION_KINDS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.DEADLINE})
+CONTRACT_KINDS: Final = frozenset({Kind.PREDICATE})  # Published on ``contracts``.
+STATE_KINDS: Final = frozenset(  # Published on ``states``.
+    {Kind.SLOT, Kind.PROPOSAL, Kind.OBLIGATION, Kind.QUESTION, Kind.COMMITMENT}
+)
+
+
+def render_seq(seq: int) -> str:
+    """Return a seq as a text of fixed width, so that texts sort as numbers do."""
+    return f"{seq:016d}"

@@ -1,0 +1,1 @@
+"""The wiring: the ledger, its two logs, the rows, ownership and services. No rule lives here."""
