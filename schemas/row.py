@@ -67,6 +67,17 @@ class SourceRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EventRow:
+    """An event that bears units or statements (row id its seq), as it came: digest and body.
+
+    Its Avro body is the digest followed by the event's own bytes, so storing it encodes nothing.
+    """
+
+    digest: bytes
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
 class SlotRow:
     """The statement in force of one (subject, slot); row id ``subject NUL slot``."""
 
@@ -318,7 +329,7 @@ Row: TypeAlias = (
     | SeenRow
     | OrderRow
     | SourceRow
-    | Event
+    | EventRow
     | SlotRow
     | ConsequenceRow
     | WithdrawnRow
@@ -344,7 +355,7 @@ ROW_RECORDS: Final[dict[Kind, type]] = {
     Kind.SEEN: SeenRow,
     Kind.ORDER: OrderRow,
     Kind.SOURCE: SourceRow,
-    Kind.EVENT: Event,
+    Kind.EVENT: EventRow,
     Kind.SLOT: SlotRow,
     Kind.CONSEQUENCE: ConsequenceRow,
     Kind.WITHDRAWN: WithdrawnRow,
@@ -364,6 +375,8 @@ ROW_RECORDS: Final[dict[Kind, type]] = {
     Kind.CATALOGUE: CatalogueRow,
     Kind.DEADLINE: DeadlineRow,
 }
+
+KIND_OF: Final[dict[type, Kind]] = {record: kind for kind, record in ROW_RECORDS.items()}
 
 PARTITION_KINDS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.DEADLINE})
 CONTRACT_KINDS: Final = frozenset({Kind.PREDICATE})  # Published on ``contracts``.

@@ -1,0 +1,24 @@
+"""Every bound by name, with its reason; relations are asserted on import."""
+
+from typing import Final
+
+EVENT_BYTES_MAX: Final = 262_144  # Spec 6.2; an event over it is rejected unread.
+OUTPUT_BYTES_MAX: Final = 900_000  # Spec 6.2; under Kafka's default message size.
+UNITS_MAX: Final = 20_000  # Per user; the oldest plain utterances leave first.
+PREDICATES_MAX: Final = 512  # In force per user.
+PENDING_TURNS_MAX: Final = 64  # Per user.
+CANDIDATES_MAX: Final = 64  # Per answer; equal digests count once.
+PACKETS_PER_TURN_MAX: Final = 2  # Spec 5.4.
+QUESTIONS_PER_EPISODE_MAX: Final = 8  # Spec 5.9.
+LEFT_OUT_MAX: Final = 32  # Units not taken that a packet names.
+SEEN_EVENTS_MIN: Final = 4_096  # Spec 1.4: the window of event ids ...
+SEEN_WINDOW_MS: Final = 7 * 86_400_000  # ... or this long, whichever is longer ...
+SEEN_EVENTS_MAX: Final = 65_536  # ... but never more than this.
+ORDER_BLOCK: Final = 32  # Event ids per OrderRow; bounds the head row.
+AHEAD_MS_MAX: Final = 300_000  # Spec 1.5: five minutes before the append timestamp.
+DEADLINE_MS_DEFAULT: Final = 900_000  # Fifteen minutes from the append timestamp.
+IDENTIFIER_CHARACTERS_MAX: Final = 512  # Event, user, turn and predicate ids.
+
+assert SEEN_EVENTS_MIN % ORDER_BLOCK == 0
+assert SEEN_EVENTS_MIN < SEEN_EVENTS_MAX
+assert EVENT_BYTES_MAX < OUTPUT_BYTES_MAX
