@@ -1,0 +1,54 @@
+# The one door, for people and CI alike. Two of these set everything up: demo and test.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SEEDS ?= 200
+
+.PHONY: demo test check simulate bench soak broker schemas lock clean help
+
+help:            ## Show what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)   ## Real dialogues in, commitments and repair acts out, one explained, all replayed
+	$(BIN)/commitments demo
+
+test: check      ## Everything: check, unit, property, golden, simulation, broker
+	$(BIN)/pytest -q -n 2 tests/unit tests/property tests/golden tests/test_architecture.py
+	$(BIN)/pytest -q tests/simulation
+	$(BIN)/pytest -q tests/broker
+
+check: $(READY)  ## Lint, types, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+simulate: $(READY) ## Seeded crashes; SEEDS=200
+	SEEDS=$(SEEDS) $(BIN)/pytest -q tests/simulation
+
+bench: $(READY)  ## Every figure as a ratio within its own run
+	$(BIN)/python -m benchmarks
+
+soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size stay flat
+	SOAK_SECONDS=$${SOAK_SECONDS:-1800} $(BIN)/python -m benchmarks.soak
+
+broker: $(READY) ## Run a Kafka broker in the foreground for development
+	$(BIN)/python -m infra.broker
+
+schemas: $(READY) ## Write the published .avsc files anew from the records
+	$(BIN)/python -m tests.write_schemas
+
+lock:            ## Pin every dependency with its hashes
+	$(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install --quiet uv
+	.cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group tests --group dev --output-file requirements.lock pyproject.toml
+
+clean:           ## Remove what was built
+	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,165 @@
+"""The core as a reducer of the ledger: bytes in, one ``decision.step``, bytes out.
+
+Opens the record, hands the core a view of its user's rows, and encodes what comes back. Rows
+are held decoded until the batch closes, so a user's head is encoded once per batch.
+"""
+
+import hashlib
+from functools import lru_cache
+from typing import Final
+
+from processors import decision
+from processors.limits import EVENT_BYTES_MAX
+from processors.view import Output, Stamp, Step, View
+from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint, unframe
+from schemas.event import Event
+from schemas.fate import Fate, FateStatus, RejectionReason
+from schemas.identity import record_key
+from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
+from schemas.packet import Packet
+from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow
+from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
+from streams.user_cache import (
+    CACHE_BYTES_DEFAULT,
+    ROW_FORMAT,
+    UserCache,
+    decode_row,
+    row_key,
+    user_prefix,
+)
+
+TOPIC_OF: Final[dict[type, str]] = {
+    Packet: "packets",
+    Commitment: "commitments",
+    RepairAct: "repairs",
+    TurnFailure: "failures",
+    Surface: "surfaces",
+    Rejection: "rejections",
+}
+_CONTROL_KEY: Final = record_key("", "")
+
+
+class CoreReducer:
+    """Folds ``events`` through the core; one per partition, used by one thread."""
+
+    version: Final = "core-1"
+
+    def __init__(
+        self, *, partition: int = 0, cache_bytes: int = CACHE_BYTES_DEFAULT, keep_bytes: bool = True
+    ) -> None:
+        """Fold one partition; ``keep_bytes``: rejections carry the rejected bytes."""
+        self._partition = partition
+        self._cache = UserCache(cache_bytes)
+        self._keep_bytes = keep_bytes
+
+    def reset(self) -> None:
+        """Drop every cache and every row held back."""
+        self._cache.drop()
+
+    def fold(self, rows: RowReader, record: LogRecord) -> Folded:
+        """Fold one record; whatever its bytes, the answer is a fate."""
+        try:
+            event, stamp = self._open(record)
+        except DecodeError as error:
+            return self._reject(record, RejectionReason(error.reason), error.detail)
+        view = self._cache.view(rows, event.tenant, event.user)
+        return self._conclude(record, event, view, decision.step(view, event, stamp))
+
+    def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
+        """Reject the record whose fold raised as ``core_fault`` and halt its user."""
+        event, stamp = self._open(record)
+        view = self._cache.view(rows, event.tenant, event.user)
+        step = decision.fault(view, event, stamp, type(error).__name__)
+        return self._conclude(record, event, view, step)
+
+    def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
+        """Mark every user of the partition as history_incomplete (spec 1.8)."""
+        view = self._cache.view(rows, "", "")
+        self._cache.hold(view.prefix, decision.record_gap(view))
+        detail = f"gap of offsets {missing_from} to {next_offset - 1}"
+        return Folded(encode(Fate(FateStatus.ACCEPTED, None, None, detail, "")), {})
+
+    def finish(self) -> Finished:
+        """Return the rows held back since the last call, and their public copies."""
+        changes: dict[bytes, bytes | None] = {}
+        outputs = []
+        for prefix, record, row_id, body in self._cache.release():
+            key = row_key(prefix, record, row_id)
+            changes[key] = None if body is None else ROW_FORMAT + body
+            topic = _PUBLIC.get(record)
+            if topic is not None:
+                value = None if body is None else MARKER + schema_fingerprint(record) + body
+                outputs.append(OutputRecord(topic, key[1:], value))
+        return Finished(changes, tuple(outputs))
+
+    def _open(self, record: LogRecord) -> tuple[Event, Stamp]:
+        if record.key is None or not record.key:
+            raise DecodeError("missing_key", "the record has no key; the key is tenant and user")
+        if record.value is not None and len(record.value) > EVENT_BYTES_MAX:
+            detail = f"{len(record.value)} bytes; at most {EVENT_BYTES_MAX}"
+            raise DecodeError("too_large", detail)
+        event, body = unframe(Event, record.value)
+        if record.key != record_key(event.tenant, event.user):
+            raise DecodeError("key_user_mismatch", "the key is not that of the event's user")
+        digest = hashlib.sha256(body).digest()
+        stamp = Stamp(
+            digest, record.timestamp_ms, self._partition, record.offset, len(body), "open"
+        )
+        return event, stamp
+
+    def _reject(self, record: LogRecord, reason: RejectionReason, detail: str) -> Folded:
+        fate = Fate(FateStatus.REJECTED, None, reason, detail, "")
+        return Folded(encode(fate), {}, (self._describe_rejection(record, fate),))
+
+    def _describe_rejection(self, record: LogRecord, fate: Fate) -> OutputRecord:
+        data = record.value or b""
+        kept = data if self._keep_bytes and len(data) <= EVENT_BYTES_MAX else None
+        rejection = Rejection(
+            partition=self._partition,
+            offset=record.offset,
+            digest=hashlib.sha256(data).digest(),
+            reason=fate.reason.value if fate.reason else "",
+            detail=fate.detail,
+            data=kept,
+        )
+        return OutputRecord("rejections", record.key or _CONTROL_KEY, frame(rejection))
+
+    def _conclude(self, record: LogRecord, event: Event, view: View, step: Step) -> Folded:
+        self._cache.hold(user_prefix(event.tenant, event.user), step.changes)
+        outputs = [self._place(record, event, output) for output in step.outputs]
+        if step.fate.status is FateStatus.REJECTED:
+            outputs.append(self._describe_rejection(record, step.fate))
+        return Folded(_encode_fate(step.fate), {}, tuple(outputs))
+
+    def _place(self, record: LogRecord, event: Event, output: Output) -> OutputRecord:
+        headers = (
+            ("partition", str(self._partition).encode()),
+            ("offset", str(record.offset).encode()),
+            ("event_id", event.event_id.encode()),
+        )
+        key = record_key(event.tenant, event.user)
+        return OutputRecord(TOPIC_OF[type(output)], key, frame(output), headers)
+
+
+_PUBLIC: Final[dict[type, str]] = {
+    record: "contracts" if kind in CONTRACT_KINDS else "states"
+    for record, kind in KIND_OF.items()
+    if kind in CONTRACT_KINDS | STATE_KINDS
+}
+
+
+@lru_cache(maxsize=65_536)
+def _encode_fate(fate: Fate) -> bytes:
+    """Encode a fate; most differ in their seq only, and users share the low ones."""
+    return encode(fate)
+
+
+def list_due(rows: RowReader, now_ms: int) -> list[DeadlineRow]:
+    """Return the pending turns whose deadline has passed, oldest first."""
+    base = row_key(b"p", DeadlineRow, "")
+    due = []
+    for key, data in rows.scan(base):
+        if int(key[len(base) : len(base) + 16]) > now_ms:
+            break
+        due.append(decode_row(DeadlineRow, data))
+    return due
