@@ -13,7 +13,7 @@ from streams.clock import Clock
 from streams.crash_points import reach
 from streams.failures import LogDamaged, StreamsError
 from streams.files import Files, holding, write_file
-from streams.log_reader import LogReader, list_segments, read_published
+from streams.log_reader import PUBLISHED_NAME, LogReader, list_segments, read_published
 from streams.log_recovery import recover_end
 from streams.ports import LogBounds, LogRecord, NewRecord
 from streams.segments import (
@@ -29,7 +29,6 @@ from streams.segments import (
 SEGMENT_BYTES: Final = 64 << 20
 """A segment is closed at this size; a call never crosses into the next one."""
 LOCK_NAME: Final = "append.lock"
-PUBLISHED_NAME: Final = "published"
 
 
 class LocalLog:
@@ -61,7 +60,7 @@ class LocalLog:
         self._handle_segment = -1
         self._failed: str | None = None
         with holding(files, folder / LOCK_NAME):
-            self._published = self._settle()
+            self._recover()
         self._reader = LogReader(folder, identity=identity, files=files)
 
     @property
@@ -136,30 +135,36 @@ class LocalLog:
             handle = self._enter_segment(published.segment)
             if self._files.size(handle) == published.end:
                 return published
+        return self._recover()
+
+    def _recover(self) -> Published:
+        """Find the end anew, also behind a published end that a power loss has set back."""
+        known = read_published(self._files, self._folder, self._identity)
         segments = list_segments(self._files, self._folder)
-        if not segments and published is None:
+        self._leave_segment()
+        if not segments and known is None:
             return self._begin_segment(None)
-        if not segments or (published is not None and published.segment not in segments):
+        if not segments or (known is not None and known.segment not in segments):
             raise LogDamaged(
                 f"{self._folder}: the segment with the last acknowledged event is missing; "
                 "restore it from a backup, then start again"
             )
         recovered = recover_end(
-            self._files, self._folder, identity=self._identity, segments=segments, known=published
+            self._files, self._folder, identity=self._identity, segments=segments, known=known
         )
-        self._leave_segment()
-        self._publish(recovered)
+        if recovered != known:
+            self._publish(recovered)
         return recovered
 
     def _begin_segment(self, before: Published | None) -> Published:
+        """Put the next segment in place; one that is there already is taken over, never emptied."""
         first_offset = 0 if before is None else before.next_offset
+        path = self._folder / name_segment(first_offset)
+        if self._files.exists(path):
+            return self._recover()
         self._leave_segment()
         reach("segment_prepared")
-        write_file(
-            self._files,
-            self._folder / name_segment(first_offset),
-            encode_segment_header(self._identity, first_offset),
-        )
+        write_file(self._files, path, encode_segment_header(self._identity, first_offset))
         reach("segment_renamed")
         stamp = 0 if before is None else before.timestamp_ms
         published = Published(first_offset, HEADER_BYTES, first_offset, stamp)
@@ -193,4 +198,3 @@ class LocalLog:
             self._files.write(handle, encode_published(published, self._identity), start=0)
         finally:
             self._files.close(handle)
-        self._published = published

@@ -27,6 +27,7 @@ from streams.segments import (
     parse_segment_name,
 )
 
+PUBLISHED_NAME: Final = "published"
 READ_AHEAD_BYTES: Final = 1 << 20
 PUBLISHED_READS_MAX: Final = 100
 """Another process may be overwriting the published end just now; it takes microseconds."""
@@ -35,7 +36,7 @@ PUBLISHED_READS_MAX: Final = 100
 def read_published(files: Files, folder: Path, identity: bytes) -> Published | None:
     """Return the published end, or None if there is none that checks."""
     for _ in range(PUBLISHED_READS_MAX):
-        content = read_file(files, folder / "published")
+        content = read_file(files, folder / PUBLISHED_NAME)
         if content is None:
             return None
         published = decode_published(content, identity)
@@ -62,9 +63,7 @@ def scan_frames(
         ahead, ahead_start = b"", start
         while start < end:
             if start + FRAME_BYTES > ahead_start + len(ahead):
-                ahead = files.read(
-                    handle, start=start, length=min(READ_AHEAD_BYTES, end - start)
-                )
+                ahead = files.read(handle, start=start, length=min(READ_AHEAD_BYTES, end - start))
                 ahead_start = start
             at = start - ahead_start
             length = frame_length(ahead[at : at + FRAME_BYTES])
@@ -138,7 +137,7 @@ class LogReader:
         published = read_published(self._files, self._folder, self._identity)
         if published is None:
             raise LogDamaged(
-                f"{self._folder / 'published'} is missing or does not check; open the log for "
+                f"{self._folder / PUBLISHED_NAME} is missing or does not check; open the log for "
                 "appending once, which finds the end of the last segment again"
             )
         return published
@@ -185,7 +184,7 @@ class LogReader:
                 frame.start,
                 f"event {self._next_offset} is expected but {frame.first_offset} stands here",
             )
-        self._next_offset += frame.count
+        self._next_offset += frame.records
         self._position = frame.end
         return frame
 

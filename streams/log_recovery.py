@@ -50,14 +50,10 @@ def recover_end(
         path = folder / name_segment(following[0])
         if following[0] != published.next_offset:
             raise damaged(path, 0, f"event {published.next_offset} and later ones are missing")
-        published = Published(
-            following[0], HEADER_BYTES, following[0], published.timestamp_ms
-        )
+        published = Published(following[0], HEADER_BYTES, following[0], published.timestamp_ms)
 
 
-def _recover_segment(
-    files: Files, folder: Path, *, identity: bytes, known: Published
-) -> Published:
+def _recover_segment(files: Files, folder: Path, *, identity: bytes, known: Published) -> Published:
     path = folder / name_segment(known.segment)
     handle = files.open_write(path)
     try:
@@ -71,7 +67,7 @@ def _recover_segment(
         for frame in scan_frames(files, path, identity=identity, start=known.end, end=size):
             if frame.first_offset != next_offset:
                 raise damaged(path, frame.start, f"event {next_offset} is missing")
-            next_offset += frame.count
+            next_offset += frame.records
             if frame.flags & LAST_OF_CALL:
                 whole = Published(known.segment, frame.end, next_offset, frame.timestamp_ms)
         _settle_tail(files, handle, path, identity=identity, known=known, whole=whole, size=size)
@@ -95,12 +91,16 @@ def _settle_tail(
     Writing again matters after a failed sync: the kernel then counts the pages as clean, and a
     second sync alone would answer without having written them.
     """
+    if size == whole.end == known.end:
+        return
     if size > whole.end:
         rest = files.read(handle, start=whole.end, length=size - whole.end)
         later = find_later_call(rest, start=whole.end, identity=identity)
         if later is not None:
             raise damaged(
-                path, whole.end, f"bytes before a call that was appended later (at {later}) are broken"
+                path,
+                whole.end,
+                f"bytes before a call that was appended later (at {later}) are broken",
             )
         files.cut(handle, length=whole.end)
     if whole.end > known.end:

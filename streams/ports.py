@@ -47,10 +47,10 @@ class OutputRecord(NamedTuple):
 
 
 class PlacedOutput(NamedTuple):
-    """An output with its place: the input offset it came from and its index among that event's."""
+    """An output with its place: the input offset it came from and its place among that event's."""
 
     offset: int
-    index: int
+    place: int
     record: OutputRecord
 
 
@@ -59,6 +59,14 @@ class Folded:
     """What one event did: an opaque fate for the ledger, changed rows (None deletes), outputs."""
 
     fate: bytes
+    changes: Mapping[bytes, bytes | None]
+    outputs: tuple[OutputRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Rows that a reducer held back until the batch closes, and the outputs that copy them."""
+
     changes: Mapping[bytes, bytes | None]
     outputs: tuple[OutputRecord, ...] = ()
 
@@ -105,6 +113,10 @@ class Reducer(Protocol):
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
         """Reject the record whose fold raised twice as `core_fault` and halt its user."""
+        ...
+
+    def finish(self) -> Finished:
+        """Hand over the rows held back since the last call; called once before a batch closes."""
         ...
 
     def reset(self) -> None:

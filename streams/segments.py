@@ -7,7 +7,6 @@ part of it. Pure functions over bytes; opening, locking and syncing belong to st
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -45,7 +44,7 @@ class Frame(NamedTuple):
     start: int
     end: int
     first_offset: int
-    count: int
+    records: int
     timestamp_ms: int
     flags: int
     body: bytes
@@ -170,7 +169,7 @@ def decode_records(frame: Frame) -> list[LogRecord]:
     position = _BODY.size
     unpack = _RECORD.unpack_from
     records = []
-    for offset in range(frame.first_offset, frame.first_offset + frame.count):
+    for offset in range(frame.first_offset, frame.first_offset + frame.records):
         key_length, value_length, header_count = unpack(body, position)
         position += _RECORD.size
         key = value = None
@@ -236,12 +235,3 @@ def decode_published(content: bytes, identity: bytes) -> Published | None:
         return None
     stated, segment, end, next_offset, timestamp_ms = _PUBLISHED.unpack(packed)
     return Published(segment, end, next_offset, timestamp_ms) if stated == identity else None
-
-
-def digest_parts(record: LogRecord) -> bytes:
-    """Return the length-prefixed bytes of a record, over which its digest is taken."""
-    parts: list[bytes] = [struct.pack(">Qq", record.offset, record.timestamp_ms)]
-    named = chain.from_iterable((name.encode(), content) for name, content in record.headers)
-    for part in (record.key, record.value, *named):
-        parts += (struct.pack(">q", -1 if part is None else len(part)), part or b"")
-    return b"".join(parts)

@@ -1,0 +1,216 @@
+"""The embedded mode: the ledger over a folder, for any number of processes and without a service.
+
+Any process appends and reads; one at a time folds. A row store that does not check is wiped and
+folded again from the log, which is the truth.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from schemas.ledger import Head
+from streams.clock import Clock, SystemClock
+from streams.crash_points import reach
+from streams.failures import FoldingElsewhere, StoreDamaged, StoreUnavailable, StreamsError
+from streams.files import DiskFiles, Files, write_file
+from streams.folder import Folder, holding_fold_lock, prepare
+from streams.ledger import Ledger
+from streams.local_log import SEGMENT_BYTES, LocalLog
+from streams.ports import NewRecord, PlacedOutput, Reducer
+from streams.row_store import RowStore, open_reader, open_writer, wipe
+
+Progress = Callable[[int, int], None]
+"""Called after each batch with the events folded so far and those known to be waiting."""
+
+REBUILDS_MAX: Final = 2
+"""A store that is damaged again right after being rebuilt stands on a failing disk."""
+READER_ATTEMPTS_MAX: Final = 5
+"""A reader may open the store just while its writer replaces files; a later try sees them all."""
+POLL_MS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class FoldCounts:
+    """What one call folded."""
+
+    events: int
+    batches: int
+    rebuilds: int
+
+
+class Embedded:
+    """One folder, opened by one process."""
+
+    def __init__(
+        self,
+        path: Path,
+        reducer: Reducer,
+        *,
+        files: Files | None = None,
+        clock: Clock | None = None,
+        segment_bytes: int = SEGMENT_BYTES,
+    ) -> None:
+        """Open the folder, or make it a log.
+
+        Raises:
+            FolderRefused, LogDamaged: see the message for the remedy.
+        """
+        self._folder = Folder(path)
+        self._reducer = reducer
+        self._files = DiskFiles() if files is None else files
+        self._clock = SystemClock() if clock is None else clock
+        self.manifest = prepare(self._folder, self._files)
+        self.log = LocalLog(
+            self._folder.log,
+            identity=self.manifest.log_identity,
+            files=self._files,
+            clock=self._clock,
+            segment_bytes=segment_bytes,
+        )
+        reach("log_created")
+
+    def __enter__(self) -> "Embedded":
+        """Return itself; leaving the block closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the folder."""
+        self.close()
+
+    def append(self, records: Sequence[NewRecord]) -> range:
+        """Append records in order and return their offsets; they are durable on return."""
+        return self.log.append(records)
+
+    def fold_pending(self, progress: Progress | None = None) -> FoldCounts:
+        """Fold and commit everything up to the end of the log.
+
+        Raises:
+            FoldingElsewhere: another process folds; wait_for() its outcome instead.
+            StoreUnavailable, LogDamaged, LogShortened, LogGap: folding stopped before the next
+                acknowledgement; the message names the remedy.
+        """
+        with holding_fold_lock(self._folder, self._files):
+            rebuilds = 0
+            while True:
+                try:
+                    events, batches = self._fold_all(progress)
+                except StoreDamaged as damage:
+                    if rebuilds == REBUILDS_MAX:
+                        raise StoreUnavailable(
+                            f"the row store was rebuilt {rebuilds} times and does not check again: "
+                            f"{damage}. Move the folder to another disk"
+                        ) from damage
+                    wipe(self._folder.rows)
+                    rebuilds += 1
+                else:
+                    return FoldCounts(events, batches, rebuilds)
+
+    def wait_for(self, offset: int, *, timeout_ms: int) -> Head:
+        """Return the head once the event at offset is folded, by this process or by another.
+
+        Raises:
+            StreamsError: it was not folded in time.
+        """
+        gives_up_at = self._clock.steady_ns() + timeout_ms * 1_000_000
+        while True:
+            try:
+                self.fold_pending()
+            except FoldingElsewhere:
+                pass
+            head = self.head()
+            if head is not None and head.next_offset > offset:
+                return head
+            if self._clock.steady_ns() >= gives_up_at:
+                raise StreamsError(
+                    f"event {offset} was not folded within {timeout_ms} ms; the process that folds "
+                    f"{self._folder.path} may be stopped"
+                )
+            self._clock.wait(POLL_MS)
+
+    def head(self) -> Head | None:
+        """Return where the ledger stands, or None before its first batch."""
+        with self.reading() as store:
+            return None if store is None else store.head()
+
+    def outputs(
+        self, topic: str, *, after: tuple[int, int] | None = None
+    ) -> Iterator[PlacedOutput]:
+        """Yield a topic's committed outputs in input order, behind (offset, place) if given.
+
+        Damage found on the way is repaired by folding again; what was yielded stays right, because
+        the same log gives the same bytes.
+        """
+        for attempt in range(REBUILDS_MAX + 1):
+            try:
+                with self.reading() as store:
+                    for output in store.outputs(topic, after=after) if store else ():
+                        yield output
+                        after = (output.offset, output.place)
+                return
+            except StoreDamaged:
+                if attempt == REBUILDS_MAX:
+                    raise
+                self.repair()
+
+    def repair(self) -> FoldCounts:
+        """Check every row, output and ledger record; wipe and fold again if anything is wrong.
+
+        Raises:
+            FoldingElsewhere: the process that folds will check at its next start.
+        """
+        write_file(self._files, self._folder.suspect, b"")
+        return self.fold_pending()
+
+    @contextmanager
+    def reading(self) -> Iterator[RowStore | None]:
+        """Open the committed rows and outputs for reading beside the writer; None if there are none."""
+        scratch = Path(tempfile.mkdtemp(prefix="commitments-reader-"))
+        try:
+            store = self._open_reader(scratch)
+            try:
+                yield store
+            finally:
+                if store is not None:
+                    store.close()
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def close(self) -> None:
+        """Release the log's files."""
+        self.log.close()
+
+    def _fold_all(self, progress: Progress | None) -> tuple[int, int]:
+        store = open_writer(self._folder.rows)
+        try:
+            reach("store_opened")
+            if self._files.exists(self._folder.suspect):
+                store.verify_history()
+                self._files.remove(self._folder.suspect)
+            ledger = Ledger(log=self.log, store=store, reducer=self._reducer, clock=self._clock)
+            ledger.start()
+            events = batches = 0
+            while folded := ledger.fold_batch():
+                events += folded
+                batches += 1
+                if progress is not None:
+                    progress(events, self.log.bounds().end - ledger.head.next_offset)
+            reach("fold_ended")
+            return events, batches
+        finally:
+            store.close()
+
+    def _open_reader(self, scratch: Path) -> RowStore | None:
+        attempt = 1
+        while self._files.exists(self._folder.rows / "CURRENT"):
+            try:
+                return open_reader(self._folder.rows, scratch)
+            except StoreDamaged:
+                if attempt == READER_ATTEMPTS_MAX:
+                    raise
+                attempt += 1
+                self._clock.wait(POLL_MS)
+        return None
