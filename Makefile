@@ -48,7 +48,7 @@ schemas: $(READY) ## Write the published .avsc files anew from the records
 
 lock:            ## Pin every dependency with its hashes
 	$(PYTHON) -m venv .cache/lock && .cache/lock/bin/pip install --quiet uv
-	.cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group tests --group dev --output-file requirements.lock pyproject.toml
+	.cache/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header --group pyproject.toml:tests --group pyproject.toml:dev --output-file requirements.lock pyproject.toml
 
 clean:           ## Remove what was built
 	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache

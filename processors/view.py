@@ -25,10 +25,14 @@ class View(Protocol):
     """The rows of one user, and those of the partition, at one moment."""
 
     @property
-    def tenant(self) -> str: ...
+    def tenant(self) -> str:
+        """The tenant; "" in the view of control records."""
+        ...
 
     @property
-    def user(self) -> str: ...
+    def user(self) -> str:
+        """The user; "" in the view of control records."""
+        ...
 
     def get(self, record: type[R], row_id: str) -> R | None:
         """Return the row of this record class and id, or None."""
@@ -105,7 +109,7 @@ class _Layered:
             return self.below.scan(record, prefix)
         merged = {**dict(self.below.scan(record, prefix)), **above}
         rows = [(row_id, row) for row_id, row in merged.items() if row is not None]
-        return sorted(rows, key=lambda item: item[0])  # type: ignore[arg-type, return-value]
+        return sorted(rows, key=lambda item: item[0])  # type: ignore[arg-type]
 
 
 def lay_over(view: View, changes: Changes) -> View:

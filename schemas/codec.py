@@ -26,25 +26,26 @@ class DecodeError(ValueError):
     """Bytes that are no record; ``reason`` is one of the closed list of spec 1.11."""
 
     def __init__(self, reason: str, detail: str) -> None:
+        """Say why, and with what detail."""
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
 
 
 @cache
-def schema_text(cls: type) -> str:
+def schema_text(cls: Any) -> str:
     """Return the published schema of a record class as JSON text."""
     return json.dumps(describe(cls), indent=2, ensure_ascii=False) + "\n"
 
 
 @cache
-def parsed_schema(cls: type) -> Any:
+def parsed_schema(cls: Any) -> Any:
     """Return the schema of a record class as fastavro takes it."""
     return fastavro.parse_schema(describe(cls))
 
 
 @cache
-def schema_fingerprint(cls: type) -> bytes:
+def schema_fingerprint(cls: Any) -> bytes:
     """Return the 8-byte CRC-64-AVRO fingerprint, little endian, of a record class."""
     return text_fingerprint(schema_text(cls))
 

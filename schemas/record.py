@@ -158,7 +158,7 @@ _VALUE_READERS: Final[dict[str, Convert]] = {
         "LocalDateTime": lambda d: datetime.fromisoformat(d["text"]),
         "Timestamp": lambda d: Timestamp(d["at_ms"]),
         "Elapsed": lambda d: Elapsed(d["duration_ms"]),
-        "Period": lambda d: Period(d["months"], d["days"]),
+        "Period": lambda d: Period(int(d["months"]), int(d["days"])),
         "StringSet": lambda d: StringSet(tuple(sorted(dict.fromkeys(d["items"])))),
         "Composite": _read_composite,
     }.items()
@@ -291,7 +291,6 @@ def _write_record(cls: Any) -> Convert:
     def write(record: Any) -> dict[str, Any]:
         if type(record) is not cls:
             raise RecordError(f"{type(record).__name__} is no {cls.__name__}")
-        name = ""
         try:
             return {name: convert(getattr(record, name)) for name, convert in writers}
         except RecordError:
@@ -322,7 +321,8 @@ def compile_reader(annotation: Any) -> Convert | None:
         read_item = compile_reader(typing.get_args(annotation)[0])
         return tuple if read_item is None else lambda items: tuple([read_item(i) for i in items])
     if issubclass(annotation, StrEnum):
-        return annotation._value2member_map_.__getitem__
+        members = {member.value: member for member in annotation}
+        return members.__getitem__
     return _read_record(annotation)
 
 

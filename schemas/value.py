@@ -68,8 +68,7 @@ class RecordValue:
 
 
 Value: TypeAlias = (
-    None
-    | bool
+    bool
     | int
     | str
     | Decimal
@@ -83,6 +82,7 @@ Value: TypeAlias = (
     | StringSet
     | RecordValue
     | tuple["Value", ...]
+    | None
 )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from processors import decision
 from processors.limits import EVENT_BYTES_MAX
-from processors.view import Output, Stamp, Step, View
+from processors.view import Output, Stamp, Step
 from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint, unframe
 from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
@@ -63,14 +63,14 @@ class CoreReducer:
         except DecodeError as error:
             return self._reject(record, RejectionReason(error.reason), error.detail)
         view = self._cache.view(rows, event.tenant, event.user)
-        return self._conclude(record, event, view, decision.step(view, event, stamp))
+        return self._conclude(record, event, decision.step(view, event, stamp))
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
         """Reject the record whose fold raised as ``core_fault`` and halt its user."""
         event, stamp = self._open(record)
         view = self._cache.view(rows, event.tenant, event.user)
         step = decision.fault(view, event, stamp, type(error).__name__)
-        return self._conclude(record, event, view, step)
+        return self._conclude(record, event, step)
 
     def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
         """Mark every user of the partition as history_incomplete (spec 1.8)."""
@@ -124,7 +124,7 @@ class CoreReducer:
         )
         return OutputRecord("rejections", record.key or _CONTROL_KEY, frame(rejection))
 
-    def _conclude(self, record: LogRecord, event: Event, view: View, step: Step) -> Folded:
+    def _conclude(self, record: LogRecord, event: Event, step: Step) -> Folded:
         self._cache.hold(user_prefix(event.tenant, event.user), step.changes)
         outputs = [self._place(record, event, output) for output in step.outputs]
         if step.fate.status is FateStatus.REJECTED:

@@ -23,7 +23,7 @@ _OBJECT_BYTES: Final = 400
 _NEVER_CACHED: Final = frozenset({SeenRow, OrderRow})  # Looked up once, long ago seen.
 
 
-class RowFormatUnknown(Exception):
+class RowFormatUnknownError(Exception):
     """A row of a format that this build does not read: stop, never wipe (architecture, Rows)."""
 
 
@@ -43,11 +43,11 @@ def decode_row(record: type[R], data: bytes) -> R:
     """Return the row of stored bytes.
 
     Raises:
-        RowFormatUnknown: the format byte is not one that this build reads.
+        RowFormatUnknownError: the format byte is not one that this build reads.
 
     """
     if data[:1] != ROW_FORMAT:
-        raise RowFormatUnknown(f"{record.__name__}: row format {data[:1].hex()}")
+        raise RowFormatUnknownError(f"{record.__name__}: row format {data[:1].hex()}")
     return decode(record, data[1:])
 
 
