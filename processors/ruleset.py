@@ -1,0 +1,70 @@
+"""Numbered rules: what a ruleset fixes, and the ones this build knows (spec 1.7).
+
+A change of behaviour is a new number here, never an edit of an old one: a decision names its
+ruleset, and old numbers stay replayable. Bounds that no ruleset changes stand in limits.py.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from processors.limits import PACKETS_PER_TURN_MAX, QUESTIONS_PER_EPISODE_MAX
+from schemas.event import Sensitivity
+
+
+class UnknownRuleset(Exception):
+    """The log has activated rules that this build does not have; its worker stops (spec 1.7)."""
+
+    def __init__(self, number: int) -> None:
+        known = ", ".join(str(key) for key in sorted(RULESETS))
+        super().__init__(
+            f"ruleset {number} is active in the log, this build knows {known}: "
+            f"install a release that has ruleset {number}, then start again"
+        )
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ruleset:
+    """What one number fixes; millionths where an amount is a share of a term of J.
+
+    ``sensitivity_over`` pairs a sensitivity with what showing such a unit costs.
+    """
+
+    number: int
+    packets_per_turn: int
+    questions_per_episode: int
+    sensitivity_over: tuple[tuple[Sensitivity, int], ...]
+    unrelated_over: int
+    repeated_over: int
+    over_max: int
+
+
+RULESETS: Final[dict[int, Ruleset]] = {
+    1: Ruleset(
+        number=1,
+        packets_per_turn=PACKETS_PER_TURN_MAX,
+        questions_per_episode=QUESTIONS_PER_EPISODE_MAX,
+        sensitivity_over=(
+            (Sensitivity.NONE, 0),
+            (Sensitivity.LOW, 100_000),
+            (Sensitivity.MEDIUM, 400_000),
+            (Sensitivity.HIGH, 800_000),
+        ),
+        unrelated_over=200_000,
+        repeated_over=300_000,
+        over_max=1_000_000,
+    ),
+}
+
+
+def find_ruleset(number: int) -> Ruleset:
+    """Return the rules of this number.
+
+    Raises:
+        UnknownRuleset: this build lacks them; the caller stops before the next event.
+
+    """
+    ruleset = RULESETS.get(number)
+    if ruleset is None:
+        raise UnknownRuleset(number)
+    return ruleset
