@@ -7,14 +7,15 @@ ruleset, and old numbers stay replayable. Bounds that no ruleset changes stand i
 from dataclasses import dataclass
 from typing import Final
 
-from processors.limits import PACKETS_PER_TURN_MAX, QUESTIONS_PER_EPISODE_MAX
+from processors.limits import PACKETS_PER_TURN_MAX
 from schemas.event import Sensitivity
 
 
-class UnknownRuleset(Exception):
+class UnknownRuleset(Exception):  # noqa: N818 - a state of the log, not an error of a caller
     """The log has activated rules that this build does not have; its worker stops (spec 1.7)."""
 
     def __init__(self, number: int) -> None:
+        """Name the number that is missing and the remedy."""
         known = ", ".join(str(key) for key in sorted(RULESETS))
         super().__init__(
             f"ruleset {number} is active in the log, this build knows {known}: "
@@ -32,7 +33,6 @@ class Ruleset:
 
     number: int
     packets_per_turn: int
-    questions_per_episode: int
     sensitivity_over: tuple[tuple[Sensitivity, int], ...]
     unrelated_over: int
     repeated_over: int
@@ -43,7 +43,6 @@ RULESETS: Final[dict[int, Ruleset]] = {
     1: Ruleset(
         number=1,
         packets_per_turn=PACKETS_PER_TURN_MAX,
-        questions_per_episode=QUESTIONS_PER_EPISODE_MAX,
         sensitivity_over=(
             (Sensitivity.NONE, 0),
             (Sensitivity.LOW, 100_000),
