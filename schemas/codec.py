@@ -9,9 +9,11 @@ import hashlib
 import io
 import json
 from functools import cache
+from importlib import resources
 from typing import Any, Final, TypeVar
 
 import fastavro
+from fastavro.read import SchemaResolutionError
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 from schemas.record import RecordError, compile_reader, compile_writer, describe
@@ -63,7 +65,7 @@ def encode(record: object) -> bytes:
         RecordError: a field does not have its declared type; the message names it.
 
     """
-    cls = type(record)
+    cls: Any = type(record)
     buffer = io.BytesIO()
     try:
         fastavro.schemaless_writer(
@@ -78,57 +80,86 @@ def decode(cls: type[R], body: bytes, writer: Any = None) -> R:
     """Return the record of an Avro body; ``writer`` is the schema it was written under.
 
     Raises:
-        DecodeError: ``schema_violation`` when the bytes are not exactly one such record.
+        DecodeError: ``schema_violation`` when the bytes are not exactly one such record, or
+            ``unresolvable`` when the writer's schema does not resolve to today's.
 
     """
+    own = _parsed(cls)
     buffer = io.BytesIO(body)
     try:
-        datum = fastavro.schemaless_reader(
-            buffer, writer or parsed_schema(cls), parsed_schema(cls) if writer else None,
-            return_record_name=True,
-        )  # fmt: skip
+        datum: Any = fastavro.schemaless_reader(
+            buffer, writer or own, own if writer else None, return_record_name=True
+        )
         if buffer.tell() != len(body):
             raise DecodeError("schema_violation", f"{len(body) - buffer.tell()} bytes too many")
-        read = compile_reader(cls)
-        assert read is not None
-        return read(datum)  # type: ignore[no-any-return]
+        return _reader(cls)(datum)  # type: ignore[no-any-return]
     except DecodeError:
         raise
     except RecordError as error:
         raise DecodeError("schema_violation", str(error)) from None
+    except SchemaResolutionError as error:
+        raise DecodeError("unresolvable", str(error)[:200]) from None
     except Exception as error:
         detail = f"no {cls.__name__}: {type(error).__name__}"
         raise DecodeError("schema_violation", detail) from None
 
 
+def _parsed(cls: Any) -> Any:
+    return parsed_schema(cls)
+
+
+@cache
+def _reader(cls: Any) -> Any:
+    return compile_reader(cls)
+
+
+@cache
+def _fingerprint(cls: Any) -> bytes:
+    return schema_fingerprint(cls)
+
+
+@cache
+def released_schemas(cls: Any) -> dict[bytes, Any]:
+    """Return every released schema of a record class by fingerprint, today's aside.
+
+    A log of any release replays for ever, so no file of ``schemas/avro/released`` is deleted.
+    """
+    folder = resources.files("schemas") / "avro" / "released"
+    texts = [
+        item.read_text("utf-8")
+        for item in (folder.iterdir() if folder.is_dir() else ())
+        if item.name.startswith(f"{cls.__name__}.") and item.name.endswith(".avsc")
+    ]
+    return {text_fingerprint(text): fastavro.parse_schema(json.loads(text)) for text in texts}
+
+
 def frame(record: object) -> bytes:
     """Return a record in Avro's single-object encoding."""
-    return MARKER + schema_fingerprint(type(record)) + encode(record)
+    return MARKER + _fingerprint(type(record)) + encode(record)
 
 
 def unframe(cls: type[R], data: bytes | None) -> tuple[R, bytes]:
     """Return the record and the body of a single-object encoding.
 
     Raises:
-        DecodeError: ``null_value``, ``empty_value``, ``bad_magic``, ``unknown_schema_id`` or
-            ``schema_violation``.
+        DecodeError: ``null_value``, ``empty_value``, ``bad_magic``, ``unknown_schema_id``,
+            ``unresolvable`` or ``schema_violation``.
 
     """
-    body = strip_frame(cls, data)
-    return decode(cls, body), body
-
-
-def strip_frame(cls: type, data: bytes | None) -> bytes:
-    """Return the body behind the frame of ``cls``; errors as in ``unframe``."""
     if data is None:
         raise DecodeError("null_value", "no value")
     if not data:
         raise DecodeError("empty_value", "an empty value")
     if data[:2] != MARKER or len(data) < HEADER_BYTES:
         raise DecodeError("bad_magic", f"starts with {data[:2].hex()}, not {MARKER.hex()}")
-    if data[2:HEADER_BYTES] != schema_fingerprint(cls):
-        raise DecodeError("unknown_schema_id", data[2:HEADER_BYTES].hex())
-    return data[HEADER_BYTES:]
+    body = data[HEADER_BYTES:]
+    named = data[2:HEADER_BYTES]
+    if named == _fingerprint(cls):
+        return decode(cls, body), body
+    writer = released_schemas(cls).get(named)
+    if writer is None:
+        raise DecodeError("unknown_schema_id", named.hex())
+    return decode(cls, body, writer), body
 
 
 def digest(record: object) -> bytes:

@@ -127,7 +127,7 @@ def from_json(data: Any, place: str = "value", depth: int = 0) -> Value:
     if depth > VALUE_DEPTH_MAX:
         raise ValueFormatError(f"{place}: nested deeper than {VALUE_DEPTH_MAX}")
     if data is None or type(data) is bool or type(data) is str:
-        return data  # type: ignore[no-any-return]
+        return data
     if type(data) is int:
         if not INT64_MIN <= data <= INT64_MAX:
             raise ValueFormatError(f'{place}: outside 64 bit; write {{"$decimal": "..."}}')
