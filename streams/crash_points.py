@@ -6,10 +6,11 @@ nothing. Armed by the environment because the process to kill is a real one, sta
 
 import os
 import signal
+from typing import Final
 
-VARIABLE = "CRASH_AT"
+VARIABLE: Final = "CRASH_AT"
 
-POINTS = (
+POINTS: Final = (
     "log_created",
     "append_locked",
     "append_written",
@@ -32,28 +33,38 @@ POINTS = (
 
 
 class _Armed:
-    """The one armed point and how many passings are left."""
+    """The one armed point, and how many passings are left."""
 
-    def __init__(self, setting: str) -> None:
-        point, _, count = setting.partition(":")
-        if point not in POINTS:
-            message = f"{VARIABLE}={setting}: no such crash point; known are {', '.join(POINTS)}"
-            raise ValueError(message)
-        self._point = point
-        self._left = int(count or "1")
-
-    def reach(self, point: str) -> None:
-        if point != self._point:
-            return
-        self._left -= 1
-        if self._left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+    def __init__(self) -> None:
+        self.point: str | None = None
+        self.left = 0
 
 
-def _pass(point: str) -> None:
-    """Do nothing: no point is armed."""
+_armed: Final = _Armed()
 
 
-_SETTING = os.environ.get(VARIABLE)
+def arm(setting: str) -> None:
+    """Arm one point, given as `point` or `point:n`.
 
-reach = _Armed(_SETTING).reach if _SETTING else _pass
+    Raises:
+        ValueError: there is no such point.
+    """
+    point, _, count = setting.partition(":")
+    if point not in POINTS:
+        raise ValueError(
+            f"{VARIABLE}={setting}: no such crash point; known are {', '.join(POINTS)}"
+        )
+    _armed.point, _armed.left = point, int(count or "1")
+
+
+def reach(point: str) -> None:
+    """Die here, as by kill -9, if this point is armed and this is the passing it waits for."""
+    if _armed.point != point:
+        return
+    _armed.left -= 1
+    if _armed.left == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+if os.environ.get(VARIABLE):
+    arm(os.environ[VARIABLE])
