@@ -65,7 +65,10 @@ class ObligationRow:
 
 @dataclass(frozen=True, slots=True)
 class PendingRow:
-    """A turn without outcome (row id the turn id): its request and its current packet."""
+    """A turn without outcome (row id the turn id): its request and its current packet.
+
+    ``relevance`` is rel_i of each of ``evidence_ids`` in millionths, as the packet had it.
+    """
 
     request: Event
     request_digest: bytes
@@ -75,6 +78,7 @@ class PendingRow:
     round: int
     packet_digest: bytes | None
     evidence_ids: tuple[str, ...]
+    relevance: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
