@@ -154,7 +154,8 @@ def _from_object(data: dict[str, Any], place: str, depth: int) -> Value:
 
 def _from_tagged(tag: str, body: Any, place: str) -> Value:
     try:
-        if tag in {"$timestamp", "$elapsed"} and type(body) is int and abs(body) <= INT64_MAX:
+        if tag in {"$timestamp", "$elapsed"} and type(body) is int:
+            from_json(body)  # The range check.
             return Timestamp(body) if tag == "$timestamp" else Elapsed(body)
         if tag == "$set" and isinstance(body, list) and all(type(v) is str for v in body):
             return StringSet(tuple(sorted(dict.fromkeys(body))))
