@@ -81,7 +81,7 @@ class Broker:
     @property
     def log_path(self) -> Path:
         """Return the file with everything that the broker printed."""
-        return self._folder() / "broker.log"
+        return self.home() / "broker.log"
 
     def kill(self) -> None:
         """End the broker at once with SIGKILL; its data stay as they are."""
@@ -93,7 +93,7 @@ class Broker:
         """Start the broker again on the same data and ports, stopping it first when it runs."""
         if self.process is not None and self.process.poll() is None:
             self._end()
-        self.process = _launch(self._folder())
+        self.process = _launch(self.home())
         self._await_ready()
 
     def pause(self) -> None:
@@ -119,7 +119,8 @@ class Broker:
             process.kill()
             process.wait(STOP_TIMEOUT_S)
 
-    def _folder(self) -> Path:
+    def home(self) -> Path:
+        """Return the folder of a broker that was started here."""
         if self.folder is None:
             raise BrokerError(
                 f"the broker at {self.bootstrap_servers} was not started here and cannot be "
@@ -128,7 +129,7 @@ class Broker:
         return self.folder
 
     def _running(self) -> subprocess.Popen[bytes]:
-        self._folder()
+        self.home()
         if self.process is None or self.process.poll() is not None:
             raise BrokerError(f"the broker at {self.bootstrap_servers} is not running")
         return self.process
@@ -185,7 +186,7 @@ def open_broker(environment: Mapping[str, str]) -> Iterator[Broker]:
         yield broker
     finally:
         broker.stop()
-    shutil.rmtree(broker._folder(), ignore_errors=True)
+    shutil.rmtree(broker.home(), ignore_errors=True)
 
 
 def _format(home: Path, port: int) -> None:
@@ -210,7 +211,9 @@ def _format(home: Path, port: int) -> None:
         "-c",
         str(draft),
     ]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(  # noqa: S603  # our own words and paths only
+        command, capture_output=True, text=True, timeout=120, check=False
+    )
     if run.returncode != 0:
         raise BrokerError(f"kafka.tools.StorageTool failed:\n{run.stdout}{run.stderr}")
     draft.rename(home / "server.properties")
@@ -218,7 +221,7 @@ def _format(home: Path, port: int) -> None:
 
 def _launch(home: Path) -> subprocess.Popen[bytes]:
     with (home / "broker.log").open("ab") as log:
-        return subprocess.Popen(
+        return subprocess.Popen(  # noqa: S603  # our own words and paths only
             [*_leash(), *_java(home), "kafka.Kafka", str(home / "server.properties")],
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -276,10 +279,11 @@ def _main(arguments: list[str]) -> int:
     try:
         broker = start_broker(folder=options.data, port=options.port)
     except (BrokerError, JarsMissingError) as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{error}\n")
         return 1
-    print(f"export BOOTSTRAP_SERVERS={broker.bootstrap_servers}   # log: {broker.log_path}")
-    print("Stop with Ctrl-C.", flush=True)
+    sys.stdout.write(f"export BOOTSTRAP_SERVERS={broker.bootstrap_servers}\n")
+    sys.stdout.write(f"Stop with Ctrl-C. The log is {broker.log_path}\n")
+    sys.stdout.flush()
     try:
         assert broker.process is not None
         return broker.process.wait()

@@ -151,8 +151,8 @@ def _compare(topic: Topic, name: str, found: "_Standing", wanted: TopicSet) -> I
 def _list_refusals(topic: Topic, found: "_Standing", wanted: TopicSet) -> Iterator[str]:
     if found.partitions != wanted.partitions:
         yield (
-            f"has {found.partitions} partitions, wanted are {wanted.partitions}: keys would move to "
-            "other partitions. Use `commitments repartition` into a new set of topics."
+            f"has {found.partitions} partitions, wanted are {wanted.partitions}: keys would move "
+            "to other partitions. Use `commitments repartition` into a new set of topics."
         )
     if found.replication < wanted.replication:
         yield (

@@ -6,10 +6,9 @@ same security settings differently. No client is made here, and no environment i
 
 import ssl
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from faust.types.auth import CredentialsT
+from faust.auth import SASLCredentials, SSLCredentials
+from faust.types.auth import CredentialsT
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -90,10 +89,8 @@ def describe_for_admin(connection: Connection) -> dict[str, object]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def describe_for_faust(connection: Connection) -> "tuple[list[str], CredentialsT | None]":
+def describe_for_faust(connection: Connection) -> tuple[list[str], CredentialsT | None]:
     """Return broker addresses and credentials in the words of Faust."""
-    from faust.auth import SASLCredentials, SSLCredentials
-
     addresses = [
         f"kafka://{address.strip()}" for address in connection.bootstrap_servers.split(",")
     ]

@@ -89,7 +89,7 @@ def test_a_joined_broker_is_never_stopped(own_broker: Broker) -> None:
 def test_a_named_broker_that_does_not_answer_is_an_error() -> None:
     """BOOTSTRAP_SERVERS without a broker behind it fails with its name; nothing else is tried."""
     with (
-        pytest.raises(BrokerError, match="127.0.0.1:1"),
+        pytest.raises(BrokerError, match=r"127\.0\.0\.1:1"),
         open_broker({"BOOTSTRAP_SERVERS": "127.0.0.1:1"}),
     ):
         pass

@@ -1,0 +1,220 @@
+"""Which partitions this worker owns, as Faust's group membership says; nothing is read or folded.
+
+`leases` is a topic that stays empty: its assignment is the ownership. The handlers of a rebalance
+only store the new set, because heartbeats rest until they return. Safety never rests on this
+module: the transactional fencing of the ledger does that; a wrong answer here costs time only.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import faust
+from aiokafka.consumer.group_coordinator import GroupCoordinator
+from faust.types import TP
+
+from schemas.topics import LEASES, name_topic
+from streams.connection import Connection, describe_for_faust
+
+EXIT_RESTART = 75
+"""EX_TEMPFAIL: start the worker again, another takes over meanwhile."""
+EXIT_CONFIGURATION = 78
+"""EX_CONFIG: a person has to change a setting before the next start."""
+
+WATCH_INTERVAL_S = 0.25
+ACCEPT_TIMEOUT_S = 5.0
+SPARE_POLL_INTERVAL_S = 2_000_000.0
+"""aiokafka has a worker without partitions leave its group for good after its poll interval."""
+
+
+class Ownership(Protocol):
+    """Who owns what: the only question that a supervisor asks of group membership."""
+
+    def confirmed(self) -> frozenset[int]:
+        """Return the partitions of the last assignment."""
+        ...
+
+    def accept(self, partition: int) -> bool:
+        """Return whether the coordinator accepts, now, this member as the partition's owner."""
+        ...
+
+    def wait(self, timeout_s: float) -> None:
+        """Return when the assignment changes, or after the time-out."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnershipSettings:
+    """The group that shares the leases, and how fast it notices a dead member."""
+
+    connection: Connection
+    prefix: str
+    group: str
+    session_timeout_s: float = 10.0
+    instance_id: str | None = None
+
+
+@dataclass
+class _Pulse:
+    """What the coordinator last told us, kept by the watch on aiokafka's own calls."""
+
+    coordinator: GroupCoordinator | None = None
+    member: str = ""
+    heard_at: float = field(default_factory=time.monotonic)
+
+
+class FaustOwnership:
+    """Ownership through a Faust app whose only topic is `leases`.
+
+    `start` and `stop` run in the event loop of the caller; `confirmed`, `accept` and `wait` are
+    called from the thread of the ledgers. `exit_process` ends the process with a code and a reason
+    and must not return: a worker that has lost its membership must not fold on.
+    """
+
+    def __init__(
+        self, settings: OwnershipSettings, *, exit_process: Callable[[int, str], None]
+    ) -> None:
+        """Build the app; nothing is connected before start()."""
+        self._settings = settings
+        self._exit_process = exit_process
+        self._topic = name_topic(LEASES, prefix=settings.prefix)
+        self._partitions: frozenset[int] = frozenset()
+        self._changed = threading.Event()
+        self._pulse = _Pulse()
+        self._watch_task: asyncio.Task[None] | None = None
+        self.app = _build_app(settings, self._topic)
+        self.app.on_partitions_assigned.connect(self._on_assigned)
+
+    async def start(self) -> None:
+        """Join the group; return when Faust runs, which is before the first assignment."""
+        self._pulse.heard_at = time.monotonic()
+        self._watch_task = asyncio.create_task(self._watch())
+        await self.app.start()
+
+    async def stop(self) -> None:
+        """Leave the group, so that others take over without waiting for the session to end."""
+        if self._watch_task is not None:
+            self._watch_task.cancel()
+        await self.app.stop()
+
+    def confirmed(self) -> frozenset[int]:
+        """Return the partitions of the last assignment; empty before the first one."""
+        return self._partitions
+
+    def wait(self, timeout_s: float) -> None:
+        """Return when the assignment changes, or after the time-out."""
+        if self._changed.wait(timeout_s):
+            self._changed.clear()
+
+    def accept(self, partition: int) -> bool:
+        """Return whether an OffsetCommit on the lease is answered well for this generation.
+
+        A ledger that was fenced may only start again after this: its predecessor's assignment may
+        be the older one, and two that restart at once fence each other for ever.
+        """
+        if partition not in self._partitions:
+            return False
+        consumer: Any = self.app.consumer
+        lease = {TP(self._topic, partition): 0}
+        # Faust's own commit takes only acknowledged records, and `leases` has none.
+        commit = consumer._thread.commit  # noqa: SLF001
+        call = asyncio.run_coroutine_threadsafe(commit(lease), self.app.loop)
+        try:
+            return bool(call.result(ACCEPT_TIMEOUT_S))
+        except TimeoutError:
+            call.cancel()
+            return False
+
+    async def _on_assigned(self, _app: Any, assigned: set[TP], **_: Any) -> None:
+        """Store the full set and wake the supervisor: heartbeats rest until this returns."""
+        self._partitions = frozenset(tp.partition for tp in assigned if tp.topic == self._topic)
+        self._changed.set()
+
+    async def _watch(self) -> None:
+        """End the process when its membership is gone for good, or taken by a namesake."""
+        # Counted in ticks of this loop: a process that was frozen must get the time to join again.
+        ticks_max = int(2 * self._settings.session_timeout_s / WATCH_INTERVAL_S)
+        ticks, heard_at = 0, self._pulse.heard_at
+        while True:
+            await asyncio.sleep(WATCH_INTERVAL_S)
+            self._attach_pulse()
+            self._check_namesake()
+            ticks = ticks + 1 if heard_at == self._pulse.heard_at else 0
+            heard_at = self._pulse.heard_at
+            if ticks > ticks_max:
+                silence = f"{ticks * WATCH_INTERVAL_S:.0f} s"
+                reason = f"no group membership for {silence}: is the broker reachable?"
+                self._exit_process(EXIT_RESTART, reason)
+
+    def _attach_pulse(self) -> None:
+        """Listen to the heartbeat, the only place in aiokafka that knows when we were accepted."""
+        consumer: Any = getattr(getattr(self.app.consumer, "_thread", None), "_consumer", None)
+        coordinator: GroupCoordinator | None = getattr(consumer, "_coordinator", None)
+        if coordinator is not None and coordinator is not self._pulse.coordinator:
+            self._pulse.coordinator = coordinator
+            beat = coordinator._do_heartbeat  # noqa: SLF001
+            coordinator._do_heartbeat = partial(_beat, self._pulse, beat)  # noqa: SLF001
+
+    def _check_namesake(self) -> None:
+        """Tell a static member that was replaced from one that was only away.
+
+        aiokafka sends no instance id with a heartbeat, so the broker's FENCED_INSTANCE_ID never
+        arrives; it answers UNKNOWN_MEMBER_ID to a member that it still accepted a moment ago.
+        """
+        coordinator = self._pulse.coordinator
+        if coordinator is None:
+            return
+        before, self._pulse.member = self._pulse.member, coordinator.member_id
+        away = time.monotonic() - self._pulse.heard_at
+        replaced = before not in ("", coordinator.member_id)
+        if replaced and self._settings.instance_id and away < self._settings.session_timeout_s:
+            self._exit_process(
+                EXIT_CONFIGURATION,
+                f"FENCED_INSTANCE_ID: another worker of group {self._settings.group} uses the "
+                f"static id {self._settings.instance_id!r}. Give each worker an id of its own.",
+            )
+        if before != coordinator.member_id and coordinator.generation > 0:
+            self._pulse.heard_at = time.monotonic()
+
+
+async def _beat(pulse: _Pulse, beat: Callable[[], Any]) -> bool:
+    accepted = bool(await beat())
+    if accepted:
+        pulse.heard_at = time.monotonic()
+    return accepted
+
+
+def _build_app(settings: OwnershipSettings, topic: str) -> faust.App:
+    """Return a Faust app that joins the group and holds `leases`, without tables or web server."""
+    addresses, credentials = describe_for_faust(settings.connection)
+    app = faust.App(
+        settings.group,
+        broker=addresses,
+        broker_credentials=credentials,
+        broker_session_timeout=settings.session_timeout_s,
+        broker_heartbeat_interval=settings.session_timeout_s / 4,
+        broker_request_timeout=max(2 * settings.session_timeout_s, 15.0),
+        broker_rebalance_timeout=2 * settings.session_timeout_s,
+        broker_max_poll_interval=SPARE_POLL_INTERVAL_S,
+        consumer_group_instance_id=settings.instance_id,
+        processing_guarantee="at_least_once",
+        value_serializer="raw",
+        key_serializer="raw",
+        store="memory://",
+        web_enabled=False,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        stream_wait_empty=False,
+    )
+    leases = app.topic(topic, value_type=bytes, value_serializer="raw")
+
+    async def idle(records: Any) -> None:
+        async for _ in records:  # the topic stays empty; a stray record means nothing
+            pass
+
+    app.agent(leases, name=f"{settings.group}.leases")(idle)
+    return app
