@@ -48,7 +48,8 @@ class Stamp:
     """What the driver knows of a record beside its body.
 
     ``digest`` is SHA-256 of the body; ``append_ms`` the log's timestamp; ``authentic`` is what
-    checking the mac gave: "open" (no keys), "verified", "failed", or "absent".
+    checking the mac gave: "open" (no keys), "verified", "failed", or "absent". ``key`` is the
+    record key where it is a pseudonym; None stands for that of the view's tenant and user.
     """
 
     digest: bytes
@@ -57,6 +58,7 @@ class Stamp:
     offset: int
     size: int
     authentic: str
+    key: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,23 @@ from schemas.agreement_row import (
     TurnRow,
     VerdictRow,
 )
-from schemas.candidate import SlotValue
-from schemas.catalogue import Authority, Catalogue
+from schemas.catalogue import Catalogue
 from schemas.control import PrincipalRights, Weights
-from schemas.event import Event
-from schemas.value import Value
+from schemas.history_row import (
+    ActivationRow,
+    ConsequenceRow,
+    DerivedRow,
+    EventRow,
+    HintRow,
+    OrderRow,
+    SeenRow,
+    SlotRow,
+    SourceRow,
+    Standing,
+    TouchRow,
+    UserHead,
+    WithdrawnRow,
+)
 
 __all__ = [
     "CONTRACT_KINDS",
@@ -31,6 +43,7 @@ __all__ = [
     "ROW_RECORDS",
     "STATE_KINDS",
     "ActivationRow",
+    "AttestedRow",
     "CatalogueRow",
     "CommitmentRow",
     "ConsequenceRow",
@@ -38,6 +51,7 @@ __all__ = [
     "DerivedRow",
     "EpisodeRow",
     "EventRow",
+    "HintRow",
     "Kind",
     "ObligationRow",
     "OrderRow",
@@ -50,6 +64,7 @@ __all__ = [
     "SeenRow",
     "SlotRow",
     "SourceRow",
+    "Standing",
     "TouchRow",
     "TurnRow",
     "UserHead",
@@ -57,116 +72,6 @@ __all__ = [
     "WithdrawnRow",
     "render_seq",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class UserHead:
-    """One per user: all that folding an observation must know; its size does not grow.
-
-    ``recent_ids`` are the event ids not yet moved to an OrderRow; ``chain`` is the digest chain.
-    """
-
-    seq: int
-    effective_ms: int
-    chain: bytes
-    contract_version: int
-    predicates: int
-    pending_turns: int
-    units: int
-    oldest_text_seq: int
-    recent_ids: tuple[str, ...]
-    oldest_order: int
-    halted: bool
-    incomplete: bool
-
-
-@dataclass(frozen=True, slots=True)
-class SeenRow:
-    """An accepted event id (row id): digest of its body, seq, effective time; for duplicates."""
-
-    digest: bytes
-    seq: int
-    effective_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class OrderRow:
-    """A block of event ids in seq order (row id: first seq); tells which SeenRows to drop."""
-
-    event_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRow:
-    """The greatest ``source_seq`` accepted of one source (row id)."""
-
-    source_seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """An event that bears units or statements (row id its seq), as it came: digest and body.
-
-    Its Avro body is the digest followed by the event's own bytes, so storing it encodes nothing.
-    """
-
-    digest: bytes
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class SlotRow:
-    """The statement in force of one (subject, slot); row id ``subject NUL slot``."""
-
-    subject: str
-    slot: str
-    value: Value
-    authority: Authority
-    event_id: str
-    seq: int
-    valid_from_ms: int
-    valid_to_ms: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class ConsequenceRow:
-    """Statements that a commitment made true; row id its seq (u_{t+1} = U(u_t, a*, x))."""
-
-    commitment_id: str
-    event_id: str
-    effective_ms: int
-    subject: str
-    slots: tuple[SlotValue, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WithdrawnRow:
-    """An event (row id its seq) whose units and slots are out of force since ``by_seq``."""
-
-    by_seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedRow:
-    """Row id ``source event id NUL seq``: the event of that seq is derived from the source."""
-
-    event_id: str
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class TouchRow:
-    """The last seq at which something about a subject's slot or a proposal changed."""
-
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class ActivationRow:
-    """The unit ids of Z* of the last two turns, for the overpersonalisation term."""
-
-    last: tuple[str, ...]
-    before: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +90,13 @@ class RegimeRow:
     deadline_ms: int
     gaps: int
     attested_gaps: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttestedRow:
+    """Per partition; row id ``tenant NUL user`` (user "" = all): gaps an operator vouched for."""
+
+    gaps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +141,8 @@ class Kind(IntEnum):
     REGIME = 21
     CATALOGUE = 22
     DEADLINE = 23
+    HINT = 24
+    ATTESTED = 25
 
 
 Row: TypeAlias = (
@@ -255,6 +169,8 @@ Row: TypeAlias = (
     | RegimeRow
     | CatalogueRow
     | DeadlineRow
+    | HintRow
+    | AttestedRow
 )
 
 ROW_RECORDS: Final[dict[Kind, type]] = {
@@ -281,11 +197,13 @@ ROW_RECORDS: Final[dict[Kind, type]] = {
     Kind.REGIME: RegimeRow,
     Kind.CATALOGUE: CatalogueRow,
     Kind.DEADLINE: DeadlineRow,
+    Kind.HINT: HintRow,
+    Kind.ATTESTED: AttestedRow,
 }
 
 KIND_OF: Final[dict[type, Kind]] = {record: kind for kind, record in ROW_RECORDS.items()}
 
-PARTITION_KINDS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.DEADLINE})
+PARTITION_KINDS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.DEADLINE, Kind.ATTESTED})
 CONTRACT_KINDS: Final = frozenset({Kind.PREDICATE})  # Published on ``contracts``.
 STATE_KINDS: Final = frozenset(  # Published on ``states``.
     {Kind.SLOT, Kind.PROPOSAL, Kind.OBLIGATION, Kind.QUESTION, Kind.COMMITMENT}
