@@ -1,0 +1,1 @@
+"""The predicate language: text, expressions, four-valued evaluation, lint and conflict (spec 2)."""

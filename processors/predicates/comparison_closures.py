@@ -1,0 +1,327 @@
+"""Comparisons compiled to closures, with short ways for the forms that contracts use most.
+
+A short way answers only when the value has exactly the type at hand, else the general way
+does; both give the same verdicts (a property test holds them together).
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+from processors.predicates.comparison import (
+    ORDERS,
+    judge_equal,
+    judge_order,
+    judge_unequal,
+)
+from processors.predicates.expression import (
+    ORDER_OPERATORS,
+    SLOTS,
+    Comparison,
+    Literal,
+    Match,
+    Operand,
+    Operator,
+    Path,
+)
+from processors.predicates.operands import (
+    Binding,
+    Items,
+    ReadMany,
+    compile_collection,
+    compile_operand,
+)
+from processors.predicates.rendering import render_operand
+from processors.predicates.scope import Note, Problem, Scope, Setting
+from processors.predicates.strings import equal_exact, fold
+from processors.predicates.verdict import (
+    FAILS,
+    HOLDS,
+    INVALID,
+    MISSING,
+    Verdict,
+    combine_and,
+    combine_or,
+    negate,
+)
+from schemas.value import Money, StringSet, Value
+
+Judge: TypeAlias = Callable[[Scope, list[Note], Items], Verdict]
+_JudgePair: TypeAlias = Callable[[Value, Value, Setting], Verdict]
+_NUMBER_TYPES: Final = (int, Decimal)
+
+
+def compile_comparison(comparison: Comparison, binding: Binding) -> Judge:
+    """Return the closure that judges one comparison."""
+    general = _compile_general(comparison, binding)
+    left, right = comparison.left, comparison.right
+    if not isinstance(left, Path) or left.root != SLOTS or len(left.steps) != 1:
+        return general
+    name = left.steps[0]
+    if not isinstance(right, Literal) or not isinstance(name, str):
+        return general
+    return _compile_short(comparison, name, right.value, general)
+
+
+def _compile_general(comparison: Comparison, binding: Binding) -> Judge:
+    operator, match = comparison.operator, comparison.match
+    if operator in ORDER_OPERATORS:
+        return _compile_pair(
+            comparison, binding, lambda a, b, setting: judge_order(operator, a, b, setting)
+        )
+    if operator is Operator.EQ:
+        return _compile_pair(
+            comparison, binding, lambda a, b, setting: judge_equal(a, b, match, setting)
+        )
+    if operator is Operator.NE:
+        return _compile_pair(
+            comparison, binding, lambda a, b, setting: judge_unequal(a, b, match, setting)
+        )
+    if operator in {Operator.IN, Operator.NOT_IN}:
+        return _compile_membership(comparison, binding)
+    if operator in {Operator.CONTAINS, Operator.EXCLUDES}:
+        return _compile_containment(comparison, binding)
+    return _compile_sets(comparison, binding)
+
+
+def _compile_pair(comparison: Comparison, binding: Binding, judge_pair: _JudgePair) -> Judge:
+    read_left = compile_operand(comparison.left, binding)
+    read_right = compile_operand(comparison.right, binding)
+    absent_left = Problem(MISSING, f"{render_operand(comparison.left)}: no value")
+    absent_right = Problem(MISSING, f"{render_operand(comparison.right)}: no value")
+    zone = binding.zone
+    place = render_operand(comparison.left)
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        left, right = read_left(scope, notes, items), read_right(scope, notes, items)
+        problem = _find_problem(left, right, absent_left, absent_right)
+        if problem is not None:
+            notes.append((problem.verdict, problem.reason))
+            return problem.verdict
+        start = len(notes)
+        verdict = judge_pair(left, right, Setting(scope, zone, notes))  # type: ignore[arg-type]
+        if verdict is MISSING or verdict is INVALID:
+            notes[start:] = [(tag, f"{place}: {text}") for tag, text in notes[start:]]
+        return verdict
+
+    return check
+
+
+def _find_problem(
+    left: Value | Problem, right: Value | Problem, absent_left: Problem, absent_right: Problem
+) -> Problem | None:
+    first = absent_left if left is None else left
+    second = absent_right if right is None else right
+    problems = [side for side in (first, second) if isinstance(side, Problem)]
+    # Invalid outranks missing, as in every conjunction.
+    return next((p for p in problems if p.verdict is INVALID), problems[0] if problems else None)
+
+
+def _read_side(operand: Operand, binding: Binding) -> ReadMany:
+    if isinstance(operand, Path):
+        return compile_collection(operand, binding)
+    assert isinstance(operand, Literal)
+    value = operand.value
+    items = value.items if isinstance(value, StringSet) else value
+    assert isinstance(items, tuple)
+    return lambda _scope, _notes, _items: items
+
+
+def _compile_membership(comparison: Comparison, binding: Binding) -> Judge:
+    read_items = _read_side(comparison.right, binding)
+    match, excluded = comparison.match, comparison.operator is Operator.NOT_IN
+
+    def judge_pair(left: Value, right: Value, setting: Setting) -> Verdict:
+        assert isinstance(right, tuple)
+        return _judge_any(right, left, match, setting, excluded=excluded, pattern_first=True)
+
+    listed = Comparison(comparison.operator, comparison.left, comparison.right, match)
+    return _compile_listed(listed, binding, read_items, judge_pair)
+
+
+def _compile_listed(
+    comparison: Comparison, binding: Binding, read_items: ReadMany, judge_pair: _JudgePair
+) -> Judge:
+    read_left = compile_operand(comparison.left, binding)
+    place = render_operand(comparison.left)
+    absent = Problem(MISSING, f"{place}: no value")
+    zone = binding.zone
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        left, right = read_left(scope, notes, items), read_items(scope, notes, items)
+        problem = _find_problem(left, right, absent, absent)
+        if problem is not None:
+            notes.append((problem.verdict, problem.reason))
+            return problem.verdict
+        return judge_pair(left, right, Setting(scope, zone, notes))  # type: ignore[arg-type]
+
+    return check
+
+
+def _judge_any(
+    items: tuple[Value, ...],
+    wanted: Value,
+    match: Match,
+    setting: Setting,
+    *,
+    excluded: bool,
+    pattern_first: bool,
+) -> Verdict:
+    """Return whether some item equals the wanted value, or with ``excluded`` whether none does.
+
+    The literal side is the pattern of a word match: the items of ``in``, the item of
+    ``contains``. An item of another type makes the answer invalid unless it is settled.
+    """
+    verdict = HOLDS if excluded else FAILS
+    for item in items:
+        data, pattern = (wanted, item) if pattern_first else (item, wanted)
+        found = judge_equal(data, pattern, match, setting)
+        if excluded:
+            verdict = combine_and(verdict, negate(found))
+        else:
+            verdict = combine_or(verdict, found)
+    return verdict
+
+
+def _compile_containment(comparison: Comparison, binding: Binding) -> Judge:
+    assert isinstance(comparison.left, Path)
+    read_items = compile_collection(comparison.left, binding)
+    match, excluded = comparison.match, comparison.operator is Operator.EXCLUDES
+
+    def judge_pair(wanted: Value, items: Value, setting: Setting) -> Verdict:
+        assert isinstance(items, tuple)
+        return _judge_any(items, wanted, match, setting, excluded=excluded, pattern_first=False)
+
+    turned = Comparison(comparison.operator, comparison.right, comparison.left, match)
+    return _compile_listed(turned, binding, read_items, judge_pair)
+
+
+def _compile_sets(comparison: Comparison, binding: Binding) -> Judge:
+    """Every item on the left must be in the right list, or with disjoint_from must not."""
+    assert isinstance(comparison.left, Path)
+    read_left = compile_collection(comparison.left, binding)
+    read_right = _read_side(comparison.right, binding)
+    match, excluded = comparison.match, comparison.operator is Operator.DISJOINT_FROM
+    zone = binding.zone
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        left, right = read_left(scope, notes, items), read_right(scope, notes, items)
+        problem = _find_problem(left, right, _UNREAD, _UNREAD)
+        if problem is not None:
+            notes.append((problem.verdict, problem.reason))
+            return problem.verdict
+        setting = Setting(scope, zone, notes)
+        verdict = HOLDS
+        assert isinstance(left, tuple)
+        assert isinstance(right, tuple)
+        for item in left:
+            found = _judge_any(right, item, match, setting, excluded=excluded, pattern_first=True)
+            verdict = combine_and(verdict, found)
+        return verdict
+
+    return check
+
+
+_UNREAD: Final = Problem(MISSING, "no list")
+
+
+def _compile_short(comparison: Comparison, name: str, literal: Value, general: Judge) -> Judge:
+    operator, match = comparison.operator, comparison.match
+    if operator in ORDERS and type(literal) in _NUMBER_TYPES:
+        return _compile_number(operator, name, literal, general)
+    if operator in ORDERS and type(literal) is Money:
+        return _compile_money(operator, name, literal, general)
+    if operator in {Operator.EQ, Operator.NE} and type(literal) is bool:
+        return _compile_truth(name, literal is (operator is Operator.EQ), general)
+    exact = match is Match.EXACT
+    if operator in {Operator.EQ, Operator.NE} and type(literal) is str and exact:
+        return _compile_string(name, literal, operator is Operator.EQ, general)
+    if operator is Operator.EXCLUDES and type(literal) is str and match is Match.FOLDED:
+        return _compile_exclusion(name, literal, general)
+    if operator in {Operator.IN, Operator.NOT_IN} and match is not Match.WORD:
+        return _compile_choice(comparison, name, literal, general)
+    return general
+
+
+def _compile_number(operator: Operator, name: str, limit: Value, general: Judge) -> Judge:
+    compare = ORDERS[operator]
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        value = scope.slots.get(name)
+        if type(value) is int or (type(value) is Decimal and value.is_finite()):
+            return HOLDS if compare(value, limit) else FAILS
+        return general(scope, notes, items)
+
+    return check
+
+
+def _compile_money(operator: Operator, name: str, limit: Money, general: Judge) -> Judge:
+    compare, amount, currency = ORDERS[operator], limit.amount, limit.currency
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        value = scope.slots.get(name)
+        if type(value) is Money and value.currency == currency and value.amount.is_finite():
+            return HOLDS if compare(value.amount, amount) else FAILS
+        return general(scope, notes, items)
+
+    return check
+
+
+def _compile_truth(name: str, wanted: bool, general: Judge) -> Judge:  # noqa: FBT001 - the literal
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        value = scope.slots.get(name)
+        if type(value) is bool:
+            return HOLDS if value is wanted else FAILS
+        return general(scope, notes, items)
+
+    return check
+
+
+def _compile_string(name: str, literal: str, equal: bool, general: Judge) -> Judge:  # noqa: FBT001
+    same, other = (HOLDS, FAILS) if equal else (FAILS, HOLDS)
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        value = scope.slots.get(name)
+        if type(value) is str:
+            return same if value == literal or equal_exact(value, literal) else other
+        return general(scope, notes, items)
+
+    return check
+
+
+def _compile_exclusion(name: str, literal: str, general: Judge) -> Judge:
+    wanted = fold(literal)
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        value = scope.slots.get(name)
+        if type(value) is tuple:
+            for item in value:
+                if type(item) is not str:
+                    break
+                folded = fold(item)
+                if folded is None or folded == wanted:
+                    break
+            else:
+                return HOLDS
+        return general(scope, notes, items)
+
+    return check
+
+
+def _compile_choice(comparison: Comparison, name: str, literal: Value, general: Judge) -> Judge:
+    choices = literal.items if isinstance(literal, StringSet) else literal
+    if not isinstance(choices, tuple) or not all(type(choice) is str for choice in choices):
+        return general
+    folded = comparison.match is Match.FOLDED
+    known = frozenset(fold(c) if folded else c for c in choices if isinstance(c, str))
+    found, other = (HOLDS, FAILS) if comparison.operator is Operator.IN else (FAILS, HOLDS)
+
+    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
+        value = scope.slots.get(name)
+        if type(value) is str and value.isascii():
+            key = fold(value) if folded else value
+            if key is not None:
+                return found if key in known else other
+        return general(scope, notes, items)
+
+    return check
