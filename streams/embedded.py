@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -144,15 +145,17 @@ class Embedded:
         Damage found on the way is repaired by folding again; what was yielded stays right, because
         the same log gives the same bytes.
         """
-        for attempt in range(REBUILDS_MAX + 1):
+        yielded = 0
+        for repairs_left in reversed(range(REBUILDS_MAX + 1)):
             try:
                 with self.reading() as store:
-                    for output in store.outputs(topic, after=after) if store else ():
+                    found = store.outputs(topic, after=after) if store else iter(())
+                    for output in islice(found, yielded, None):
                         yield output
-                        after = (output.offset, output.place)
+                        yielded += 1
                 return
             except StoreDamaged:
-                if attempt == REBUILDS_MAX:
+                if repairs_left == 0:
                     raise
                 self.repair()
 

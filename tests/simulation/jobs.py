@@ -18,7 +18,7 @@ from typing import Any
 
 from streams import crash_points
 from streams.embedded import Embedded
-from streams.failures import FoldingElsewhere
+from streams.failures import FoldingElsewhere, StoreDamaged
 from tests.simulation.counting import CountingReducer
 from tests.simulation.history import make_event
 from tests.simulation.invariants import check_folder
@@ -46,6 +46,13 @@ def work(path: str, acks: str, events: int, seed: int) -> None:
         embedded.fold_pending()
 
 
+def append(path: str, events: int) -> None:
+    """Append the rest of the history and fold nothing."""
+    with Embedded(Path(path), CountingReducer(), segment_bytes=SEGMENT_BYTES) as embedded:
+        end = embedded.log.bounds().end
+        embedded.append([make_event(number) for number in range(end, events)])
+
+
 def check(path: str, acks: str) -> int:
     """Assert every promise over a folder."""
     lines = Path(acks).read_text().split() if Path(acks).exists() else []
@@ -57,6 +64,20 @@ def fold(path: str) -> dict[str, int]:
     with Embedded(Path(path), CountingReducer()) as embedded:
         counts = embedded.fold_pending()
         return {"events": counts.events, "rebuilds": counts.rebuilds}
+
+
+def heal(path: str) -> None:
+    """Fold, read everything as a user does, and let damage on the way be repaired."""
+    with Embedded(Path(path), CountingReducer()) as embedded:
+        embedded.fold_pending()
+        for topic in ("counts", "rejections"):
+            list(embedded.outputs(topic))
+        try:
+            with embedded.reading() as store:
+                assert store is not None
+                list(store.records())
+        except StoreDamaged:
+            embedded.repair()
 
 
 def append_own(path: str, name: str, calls: int) -> list[int]:
@@ -95,7 +116,8 @@ def read_often(path: str, until: int) -> None:
 
 
 JOBS: dict[str, Callable[..., Any]] = {
-    job.__name__: job for job in (work, check, fold, append_own, fold_often, read_often)
+    job.__name__: job
+    for job in (work, append, check, fold, heal, append_own, fold_often, read_often)
 }
 
 

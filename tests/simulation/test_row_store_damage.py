@@ -1,0 +1,100 @@
+"""A damaged, foreign or missing row store is noticed and made anew; no answer is ever wrong."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.simulation.jobs import KILLED, Host
+
+EVENTS = 250
+POSITIONS_PER_FILE = int(os.environ.get("FLIPS", "3"))
+"""`FLIPS=100` is the thorough run."""
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[Host]:
+    """Return a host of forked processes."""
+    host = Host()
+    yield host
+    host.close()
+
+
+@pytest.fixture(scope="module")
+def folders(host: Host, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return one folder whose last process ended cleanly and one whose last process was killed."""
+    made = {}
+    for name in ("closed", "killed"):
+        folder = made[name] = tmp_path_factory.mktemp(name)
+        of: dict[str, Any] = {"path": str(folder / "log"), "acks": str(folder / "acks"), "seed": 5}
+        host.run("work", events=EVENTS - 50, **of)
+        if name == "closed":
+            host.run("work", events=EVENTS, **of)
+        else:
+            host.run("append", path=of["path"], events=EVENTS)
+            assert KILLED == host.run("fold", path=of["path"], crash_at="fold_ended")
+    return made
+
+
+def copy_folder(source: Path, target: Path) -> dict[str, str]:
+    """Return the arguments of jobs on a fresh copy."""
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
+    return {"path": str(target / "log"), "acks": str(target / "acks")}
+
+
+@pytest.mark.parametrize("name", ["closed", "killed"])
+def test_flip_in_every_file(
+    host: Host, folders: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    """A flipped byte anywhere in the row store is healed or without effect."""
+    draw = random.Random(name)
+    files = sorted(p for p in (folders[name] / "log" / "rows").iterdir() if p.stat().st_size)
+    for file in files:
+        size = file.stat().st_size
+        positions = {0, size - 1} | {draw.randrange(size) for _ in range(POSITIONS_PER_FILE)}
+        for position in sorted(positions):
+            of = copy_folder(folders[name], tmp_path / "copy")
+            content = bytearray(file.read_bytes())
+            content[position] ^= draw.choice([0xFF, 0x01, 0x80])
+            (tmp_path / "copy" / "log" / "rows" / file.name).write_bytes(content)
+            host.run("heal", path=of["path"])
+            assert EVENTS == host.run("check", **of), (file.name, position)
+
+
+@pytest.mark.parametrize("name", ["closed", "killed"])
+def test_every_file_cut_or_removed(
+    host: Host, folders: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    """A file of the row store that was removed, emptied or cut is healed or without effect."""
+    for file in sorted((folders[name] / "log" / "rows").iterdir()):
+        for damage in ("removed", "emptied", "cut"):
+            of = copy_folder(folders[name], tmp_path / "copy")
+            victim = tmp_path / "copy" / "log" / "rows" / file.name
+            content = victim.read_bytes()
+            victim.unlink()
+            if damage != "removed":
+                victim.write_bytes(content[: len(content) // 2] if damage == "cut" else b"")
+            host.run("heal", path=of["path"])
+            assert EVENTS == host.run("check", **of), (file.name, damage)
+
+
+def test_store_removed(host: Host, folders: dict[str, Path], tmp_path: Path) -> None:
+    """Without its row store a folder is folded again from the log to the same rows and outputs."""
+    of = copy_folder(folders["closed"], tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy" / "log" / "rows")
+    assert EVENTS == host.run("fold", path=of["path"])["events"]
+    assert EVENTS == host.run("check", **of)
+
+
+def test_store_of_another_log(host: Host, folders: dict[str, Path], tmp_path: Path) -> None:
+    """The row store of another log is wiped, not taken over."""
+    of = copy_folder(folders["closed"], tmp_path / "copy")
+    shutil.rmtree(tmp_path / "copy" / "log" / "rows")
+    shutil.copytree(folders["killed"] / "log" / "rows", tmp_path / "copy" / "log" / "rows")
+    assert {"events": EVENTS, "rebuilds": 1} == host.run("fold", path=of["path"])
+    assert EVENTS == host.run("check", **of)
