@@ -1,44 +1,49 @@
-"""What a predicate reads and fixes, and which commitment types it binds (spec 2.2, 3.3).
+"""Predicates seen from a turn: whom they bind there, what they read and what they fix.
 
 Here live questions about the shape of a predicate only. Whether it holds for a candidate is
 ``processors.predicates.evaluation``; what follows from a verdict is ``processors.validation``.
 """
 
 from collections.abc import Iterator
-from functools import lru_cache
-from typing import Final
 
+from processors.predicates.applies import Occasion, applies
 from processors.predicates.expression import (
     SLOTS,
     And,
     Comparison,
-    Count,
-    Exists,
     Expression,
-    IsNull,
     Literal,
-    Minus,
-    Not,
     Operand,
     Operator,
-    Or,
     Path,
-    Plus,
-    Quantified,
-    Sum,
     Unless,
 )
-from processors.predicates.text import parse
+from processors.predicates.text import PredicateTextError, parse
+from processors.predicates.walk import read_text_slots
 from processors.situation import Situation
 from schemas.predicate import Predicate
 
-_TEXTS_KEPT: Final = 4_096  # Parsed texts kept in memory; a cache of a pure function.
+
+def applies_to_type(situation: Situation, predicate: Predicate, type_name: str) -> bool:
+    """Return whether a predicate of h_t applies to this turn's candidates of a type (spec 2.2).
+
+    ``situation.contract`` holds only predicates whose scope is alive.
+    """
+    occasion = Occasion(
+        scene=situation.scene.name,
+        as_of_ms=situation.as_of_ms,
+        user=situation.user,
+        participants=situation.request.participants,
+        types=situation.types,
+    )
+    return applies(predicate, commitment_type=type_name, occasion=occasion)
 
 
-@lru_cache(maxsize=_TEXTS_KEPT)
-def read_expression(text: str) -> Expression:
-    """Return the tree of a canonical text form; it was parsed whole before it was accepted."""
-    return parse(text)
+def applies_to_scene(situation: Situation, predicate: Predicate) -> bool:
+    """Return whether a predicate applies to candidates of some type of the turn's scene."""
+    return any(
+        applies_to_type(situation, predicate, name) for name in situation.scene.commitment_types
+    )
 
 
 def find_slots(predicate: Predicate) -> tuple[str, ...]:
@@ -46,7 +51,12 @@ def find_slots(predicate: Predicate) -> tuple[str, ...]:
     texts = [predicate.expression]
     if predicate.unless is not None:
         texts.append(predicate.unless)
-    names = {name: None for text in texts for name in _find_text_slots(text)}
+    names: dict[str, None] = {}
+    for text in texts:
+        try:
+            names.update(dict.fromkeys(read_text_slots(text)))
+        except PredicateTextError:
+            continue  # Its verdict is invalid; it reads nothing that could be named.
     return tuple(sorted(names))
 
 
@@ -54,69 +64,12 @@ def find_fixings(predicate: Predicate, slot: str) -> tuple[Comparison, ...]:
     """Return the equalities of the rule that fix this slot's value to a literal.
 
     Only equalities that the rule as a whole demands count: the rule itself, or a member of its
-    conjunction. An exception of the rule unfixes nothing that was confirmed with the rule.
+    conjunction. An exception unfixes nothing that was confirmed together with it.
     """
-    found = _find_demands(read_expression(predicate.expression))
-    return tuple(comparison for name, comparison in found if name == slot)
-
-
-def applies_to_type(situation: Situation, predicate: Predicate, type_name: str) -> bool:
-    """Return whether a live, valid predicate applies to candidates of this type (spec 2.2).
-
-    ``situation.contract`` holds only predicates whose scope is alive and whose validity
-    contains as_of; what is left is the subject, the scene, and the slots that the type declares.
-    """
-    subjects = ("", situation.user, *situation.request.participants)
-    if predicate.subject not in subjects:
-        return False
-    if predicate.scenes:
-        return situation.scene.name in predicate.scenes
-    declared = situation.types.get(type_name)
-    if declared is None:
-        return True
-    read = find_slots(predicate)
-    return any(slot.name in read for slot in declared.slots)
-
-
-@lru_cache(maxsize=_TEXTS_KEPT)
-def _find_text_slots(text: str) -> tuple[str, ...]:
-    names = (
-        path.steps[0]
-        for path in _walk_expression(read_expression(text))
-        if path.root == SLOTS and path.steps
-    )
-    return tuple(dict.fromkeys(name for name in names if isinstance(name, str)))
-
-
-def _walk_expression(expression: Expression) -> Iterator[Path]:
-    match expression:
-        case Comparison(left=left, right=right):
-            yield from _walk_operand(left)
-            yield from _walk_operand(right)
-        case Exists(path=path) | IsNull(path=path):
-            yield path
-        case Not(item=item):
-            yield from _walk_expression(item)
-        case And(items=items) | Or(items=items):
-            for item in items:
-                yield from _walk_expression(item)
-        case Unless(rule=rule, exception=exception):
-            yield from _walk_expression(rule)
-            yield from _walk_expression(exception)
-        case Quantified(domain=domain, body=body):
-            yield domain
-            yield from _walk_expression(body)
-
-
-def _walk_operand(operand: Operand) -> Iterator[Path]:
-    match operand:
-        case Path():
-            yield operand
-        case Sum(path=path) | Count(path=path):
-            yield path
-        case Plus(left=left, right=right) | Minus(left=left, right=right):
-            yield from _walk_operand(left)
-            yield from _walk_operand(right)
+    if slot not in find_slots(predicate):
+        return ()
+    demands = _find_demands(parse(predicate.expression))
+    return tuple(comparison for name, comparison in demands if name == slot)
 
 
 def _find_demands(expression: Expression) -> Iterator[tuple[str, Comparison]]:

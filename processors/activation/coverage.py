@@ -7,7 +7,7 @@ Here live the sources of requirements and M_t over evidence units. Which units a
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from processors.applicability import applies_to_type, find_fixings, find_slots
+from processors.applicability import applies_to_scene, applies_to_type, find_fixings, find_slots
 from processors.situation import InForce, Situation, Unit
 from schemas.event import HintKind, TurnMode
 from schemas.packet import Requirement, RequirementKind
@@ -68,19 +68,14 @@ def binds(situation: Situation, requirement: Requirement, type_name: str) -> boo
 def meets(unit: Unit, requirement: Requirement) -> bool:
     """Return M_t[i, r]: whether the unit meets the requirement.
 
-    A predicate's unit has its slots among its dimensions; it is what confirms a slot. Empty
-    lists and open proposals are met by candidates alone.
+    A slot is met by a unit that states its value. What h_t fixes or confirms is known without
+    any unit (``is_known``); empty lists and open proposals are met by candidates alone.
     """
-    argument = requirement.argument
     match requirement.kind:
         case RequirementKind.DIMENSION:
-            return argument in unit.dimensions
+            return requirement.argument in unit.dimensions
         case RequirementKind.SLOT:
-            if unit.predicate_id is not None:
-                return argument in unit.dimensions
-            return unit.slot == argument and not is_empty(unit.value)
-        case RequirementKind.CONFIRMED:
-            return unit.predicate_id is not None and argument in unit.dimensions
+            return unit.slot == requirement.argument and not is_empty(unit.value)
         case _:
             return False
 
@@ -110,10 +105,7 @@ def find_confirming(situation: Situation, slot: str) -> tuple[InForce, ...]:
         item
         for item in situation.contract
         if find_fixings(item.row.predicate, slot)
-        and any(
-            applies_to_type(situation, item.row.predicate, name)
-            for name in situation.scene.commitment_types
-        )
+        and applies_to_scene(situation, item.row.predicate)
     )
 
 

@@ -1,0 +1,206 @@
+"""The activation problem of a turn: situation and requirements put into integers (spec 4).
+
+Here live rel_i, over_i and the masks of M_t. Nothing is chosen here, and the search that reads
+the problem knows nothing of situations.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+
+from processors.activation.coverage import is_empty
+from processors.activation.problem import (
+    COST_MAX,
+    MILLION,
+    REQUIREMENTS_MAX,
+    TERM_MAX,
+    WEIGHT_MAX,
+    Problem,
+    Weights,
+)
+from processors.activation.relevance import measure_relevance
+from processors.ruleset import Ruleset, find_ruleset
+from processors.situation import Situation, Unit
+from schemas.packet import Requirement, RequirementKind
+from schemas.turn import UnitScore
+
+
+def formulate(situation: Situation, requirements: tuple[Requirement, ...]) -> Problem:
+    """Return the problem over E_t: rows are ``situation.units``, in their order.
+
+    Requirements that no unit meets are left out: they are the same for every choice. Numbers
+    outside the kernel's range are brought to its edge, where they decide the same.
+    """
+    units = situation.units
+    met, covers = match_units(units, requirements)
+    obligations, debt = _match_obligations(situation)
+    known = _find_known_dimensions(situation, requirements)
+    scores = {score.unit_id: score for score in situation.request.scores}
+    regime = situation.regime
+    budget_main, budget_tail = choose_budgets(situation)
+    return Problem(
+        unit_ids=tuple(unit.unit_id for unit in units),
+        rel=_measure_rel(situation, scores),
+        over=tuple(
+            _measure_over(situation, unit, known, scores.get(unit.unit_id), covers=mask != 0)
+            for unit, mask in zip(units, covers, strict=True)
+        ),
+        cost=tuple(min(unit.cost, COST_MAX) for unit in units),
+        tail_witness=tuple(unit.tail_witness for unit in units),
+        covers=covers,
+        debt=debt,
+        requirement_weights=tuple(_clamp_weight(item.weight, least=1) for item in met),
+        obligations=obligations,
+        budget_main=budget_main,
+        budget_tail=budget_tail,
+        weights=Weights(
+            **{
+                field.name: _clamp_weight(getattr(regime.weights, field.name), least=0)
+                for field in fields(Weights)
+            }
+        ),
+    )
+
+
+def match_units(
+    units: Sequence[Unit], requirements: tuple[Requirement, ...]
+) -> tuple[tuple[Requirement, ...], tuple[int, ...]]:
+    """Return the requirements that some unit meets, and M_t over them as one mask per unit.
+
+    The same relation as ``coverage.meets``, read per dimension of a unit instead of per pair:
+    a user's 20,000 units are matched at every turn.
+    """
+    kinds = (RequirementKind.DIMENSION, RequirementKind.SLOT)
+    named = {kind: _find_bits(requirements, kind) for kind in kinds}
+    masks = [_match_unit(unit, named) for unit in units]
+    reached = 0
+    for mask in masks:
+        reached |= mask
+    kept = [bit for bit in range(len(requirements)) if reached >> bit & 1][:REQUIREMENTS_MAX]
+    if len(kept) < len(requirements):
+        distinct = {mask: _compress(mask, kept) for mask in dict.fromkeys(masks)}
+        masks = [distinct[mask] for mask in masks]
+    return tuple(requirements[bit] for bit in kept), tuple(masks)
+
+
+def _find_bits(requirements: tuple[Requirement, ...], kind: RequirementKind) -> dict[str, int]:
+    return {item.argument: 1 << bit for bit, item in enumerate(requirements) if item.kind is kind}
+
+
+def _match_unit(unit: Unit, named: Mapping[RequirementKind, Mapping[str, int]]) -> int:
+    mask = 0
+    for dimension in unit.dimensions:
+        mask |= named[RequirementKind.DIMENSION].get(dimension, 0)
+    if unit.slot is not None and not is_empty(unit.value):
+        mask |= named[RequirementKind.SLOT].get(unit.slot, 0)
+    return mask
+
+
+def _compress(mask: int, kept: Sequence[int]) -> int:
+    return sum(1 << place for place, bit in enumerate(kept) if mask >> bit & 1)
+
+
+def _match_obligations(situation: Situation) -> tuple[int, tuple[int, ...]]:
+    """Return the number of open obligations that some unit could cover, and who covers which."""
+    held = {dimension for unit in situation.units for dimension in unit.dimensions}
+    owed = [
+        obligation.dimension
+        for _, obligation in situation.obligations
+        if obligation.discharged_seq is None and obligation.dimension in held
+    ][:REQUIREMENTS_MAX]
+    bits: dict[str, int] = {}
+    for bit, dimension in enumerate(owed):
+        bits[dimension] = bits.get(dimension, 0) | 1 << bit
+    masks = []
+    for unit in situation.units:
+        mask = 0
+        for dimension in unit.dimensions:
+            mask |= bits.get(dimension, 0)
+        masks.append(mask)
+    return len(owed), tuple(masks)
+
+
+def choose_budgets(situation: Situation) -> tuple[int, int]:
+    """Return B_main and B_tail: the smaller of the active ones and the turn's own (spec 1.7)."""
+    request, regime = situation.request, situation.regime
+    return (
+        _choose_budget(request.budget_main, regime.budget_main),
+        _choose_budget(request.budget_tail, regime.budget_tail),
+    )
+
+
+def _find_known_dimensions(
+    situation: Situation, requirements: tuple[Requirement, ...]
+) -> frozenset[str]:
+    """Return the dimensions that R_t, the scene or the request names (spec 4.3)."""
+    scene, request = situation.scene, situation.request
+    declared = (
+        slot.name for name in scene.commitment_types for slot in situation.types[name].slots
+    )
+    return frozenset(
+        (
+            *(item.argument for item in requirements),
+            *scene.required_slots,
+            *scene.required_dimensions,
+            *declared,
+            *request.wanted_dimensions,
+            *(ask.name for ask in request.asks),
+        )
+    )
+
+
+def _measure_rel(situation: Situation, scores: Mapping[str, UnitScore]) -> tuple[int, ...]:
+    wanted = frozenset(situation.request.wanted_dimensions)
+    texts = tuple(unit.content for unit in situation.units)
+    measured = measure_relevance(read_query(situation), texts)
+    rel = []
+    for unit, relevance in zip(situation.units, measured, strict=True):
+        score = scores.get(unit.unit_id)
+        if score is not None and score.relevance is not None:
+            rel.append(_clamp_term(score.relevance))
+        elif any(dimension in wanted for dimension in unit.dimensions):
+            rel.append(MILLION)
+        else:
+            rel.append(relevance)
+    return tuple(rel)
+
+
+def read_query(situation: Situation) -> str:
+    """Return the text of the turn: its own, and the utterances that it names, in log order."""
+    request = situation.request
+    named = frozenset(request.utterance_ids)
+    said = (unit.content for unit in situation.units if unit.event_id in named)
+    return "\n".join((request.text or "", *said))
+
+
+def _measure_over(
+    situation: Situation,
+    unit: Unit,
+    known: frozenset[str],
+    score: UnitScore | None,
+    *,
+    covers: bool,
+) -> int:
+    """Return over_i: what activating the unit costs in overpersonalisation (spec 4.3)."""
+    if score is not None and score.over is not None:
+        return _clamp_term(score.over)
+    ruleset: Ruleset = find_ruleset(situation.regime.ruleset)
+    over = 0 if covers else dict(ruleset.sensitivity_over).get(unit.sensitivity, 0)
+    if not any(dimension in known for dimension in unit.dimensions):
+        over += ruleset.unrelated_over
+    recent = situation.activation
+    if not covers and (unit.unit_id in recent.last or unit.unit_id in recent.before):
+        over += ruleset.repeated_over
+    return min(ruleset.over_max, over)
+
+
+def _clamp_term(value: int) -> int:
+    return max(-TERM_MAX, min(TERM_MAX, value))
+
+
+def _clamp_weight(value: int, *, least: int) -> int:
+    return max(least, min(WEIGHT_MAX, value))
+
+
+def _choose_budget(asked: int | None, active: int) -> int:
+    budget = active if asked is None else min(asked, active)
+    return max(0, min(COST_MAX, budget))

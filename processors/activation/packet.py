@@ -1,0 +1,198 @@
+"""The packet of a turn: Z*, what became of R_t, and the proof of how good the choice is.
+
+Here the kernel's integers become the record that a generator may see (spec 4.4, 4.5). Nothing
+is chosen here.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from processors.activation.coverage import is_known, meets
+from processors.activation.formulation import choose_budgets, formulate
+from processors.activation.objective import measure_terms, sum_bits
+from processors.activation.problem import MILLION, Problem
+from processors.activation.selection import Selection, select
+from processors.limits import LEFT_OUT_MAX
+from processors.situation import InForce, Situation, Unit
+from schemas.identity import prefix_lengths
+from schemas.packet import (
+    BudgetPart,
+    Coverage,
+    Packet,
+    PacketUnit,
+    PredicateView,
+    Requirement,
+    Uncovered,
+    UnitTerms,
+)
+from schemas.turn import TurnMode
+
+
+def activate(situation: Situation, requirements: tuple[Requirement, ...], *, number: int) -> Packet:
+    """Return the packet of a turn in its first or second round (spec 4, 5.4).
+
+    Units stand in the order in which they entered Z*; ``terms`` has the same order, and each
+    entry holds what its unit added to J at that moment.
+    """
+    problem = formulate(situation, requirements)
+    mode = "result" if situation.request.mode is TurnMode.RESULT else "turn"
+    selection = select(problem, mode=mode, selector=situation.regime.selector)
+    chosen = tuple(situation.units[row] for row in selection.units)
+    left_out, terms_digest = _describe_rest(problem, selection)
+    request, regime = situation.request, situation.regime
+    return Packet(
+        tenant=situation.tenant,
+        user=situation.user,
+        turn_id=situation.turn_id,
+        seq=situation.seq,
+        round=number,
+        scene=situation.scene.name,
+        commitment_types=situation.scene.commitment_types,
+        mode=request.mode,
+        text=request.text,
+        asks=request.asks,
+        participants=request.participants,
+        as_of_ms=situation.as_of_ms,
+        ruleset=regime.ruleset,
+        catalogue_digest=regime.catalogue_digest,
+        selector=regime.selector,
+        weights=regime.weights,
+        budget_main=problem.budget_main,
+        budget_tail=problem.budget_tail,
+        cost_main=_sum_costs(problem, selection, "main"),
+        cost_tail=_sum_costs(problem, selection, "tail"),
+        units=tuple(
+            _show_unit(unit, BudgetPart(place))
+            for unit, place in zip(chosen, selection.places, strict=True)
+        ),
+        terms=_describe_entries(problem, selection.units),
+        coverage=describe_coverage(situation, requirements, chosen),
+        contract=tuple(_show_predicate(item) for item in situation.contract),
+        contract_version=situation.contract_version,
+        contract_digest=situation.contract_digest,
+        objective=selection.value.j,
+        bound=selection.bound.j,
+        gap=selection.bound.j - selection.value.j,
+        left_out=left_out,
+        terms_digest=terms_digest,
+    )
+
+
+def describe_coverage(
+    situation: Situation, requirements: tuple[Requirement, ...], evidence: Sequence[Unit]
+) -> tuple[Coverage, ...]:
+    """Return what became of each requirement under this Z* (spec 4.4), in their order.
+
+    What is not covered names the cheapest units of E_t that meet it, at most 32, and the budget
+    that would do: none exists, none fits alone, or those that fit were crowded out.
+    """
+    budget_main, budget_tail = choose_budgets(situation)
+    described = []
+    for requirement in requirements:
+        taken = tuple(unit.unit_id for unit in evidence if meets(unit, requirement))
+        if taken or is_known(situation, requirement):
+            described.append(Coverage(requirement, Uncovered.COVERED, taken, None))
+            continue
+        able = [unit for unit in situation.units if meets(unit, requirement)]
+        if not able:
+            described.append(Coverage(requirement, Uncovered.NO_UNIT, (), None))
+            continue
+        able.sort(key=lambda unit: (unit.cost, unit.unit_id))
+        fits = any(
+            unit.cost <= budget_main or (unit.tail_witness and unit.cost <= budget_tail)
+            for unit in able
+        )
+        status = Uncovered.CROWDED_OUT if fits else Uncovered.OVER_BUDGET
+        named = tuple(unit.unit_id for unit in able[:LEFT_OUT_MAX])
+        described.append(Coverage(requirement, status, named, able[0].cost))
+    return tuple(described)
+
+
+def _describe_entries(problem: Problem, rows: Sequence[int]) -> tuple[UnitTerms, ...]:
+    """Return the terms of each unit at its entry, in the order of entry."""
+    entries = []
+    covered = discharged = 0
+    for row in rows:
+        entries.append(_describe_terms(problem, row, covered=covered, discharged=discharged))
+        covered |= problem.covers[row]
+        discharged |= problem.debt[row]
+    return tuple(entries)
+
+
+def _describe_rest(problem: Problem, selection: Selection) -> tuple[tuple[UnitTerms, ...], bytes]:
+    """Return the best 32 units beside Z*, by gain, cost and id, and one digest of the others."""
+    covered = discharged = 0
+    for row in selection.units:
+        covered |= problem.covers[row]
+        discharged |= problem.debt[row]
+    taken = frozenset(selection.units)
+    rest = [
+        _describe_terms(problem, row, covered=covered, discharged=discharged)
+        for row in range(len(problem.unit_ids))
+        if row not in taken
+    ]
+    rest.sort(key=lambda terms: (-terms.gain, terms.cost, terms.unit_id))
+    return tuple(rest[:LEFT_OUT_MAX]), digest_terms(rest[LEFT_OUT_MAX:])
+
+
+def digest_terms(terms: Iterable[UnitTerms]) -> bytes:
+    """Return the digest of the terms that a packet does not spell out, in their order."""
+    lines = (
+        f"{item.unit_id}\0{item.cost} {item.relevance} {item.coverage} {item.tail} {item.debt} "
+        f"{item.over} {item.gain}"
+        for item in terms
+    )
+    return hashlib.sha256(prefix_lengths(*(line.encode() for line in lines))).digest()
+
+
+def _describe_terms(problem: Problem, row: int, *, covered: int, discharged: int) -> UnitTerms:
+    """Return one unit's unweighted terms beside a set, and its weighted gain."""
+    mask = problem.covers[row]
+    witness = problem.tail_witness[row] and mask != 0
+    owed = (problem.debt[row] & ~discharged).bit_count()
+    gained = measure_terms(problem, row, covered=covered, discharged=discharged)
+    return UnitTerms(
+        unit_id=problem.unit_ids[row],
+        cost=problem.cost[row],
+        relevance=problem.rel[row],
+        coverage=MILLION * sum_bits(mask & ~covered, problem.requirement_weights),
+        tail=MILLION if witness else 0,
+        debt=MILLION * owed,
+        over=problem.over[row],
+        gain=gained.gain,
+    )
+
+
+def _sum_costs(problem: Problem, selection: Selection, part: str) -> int:
+    return sum(
+        problem.cost[row]
+        for row, place in zip(selection.units, selection.places, strict=True)
+        if place == part
+    )
+
+
+def _show_unit(unit: Unit, part: BudgetPart) -> PacketUnit:
+    return PacketUnit(
+        unit_id=unit.unit_id,
+        content=unit.content,
+        reference=unit.reference,
+        slot=unit.slot,
+        value=unit.value,
+        dimensions=unit.dimensions,
+        authority=unit.authority,
+        tail_witness=unit.tail_witness,
+        part=part,
+        event_id=unit.event_id,
+        event_digest=unit.event_digest,
+    )
+
+
+def _show_predicate(item: InForce) -> PredicateView:
+    row = item.row
+    return PredicateView(
+        predicate=row.predicate,
+        digest=row.digest,
+        version=row.seq,
+        confirmed_at_ms=row.effective_ms,
+        confirmed_by=row.principal_id,
+    )
