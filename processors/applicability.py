@@ -5,6 +5,8 @@ Here live questions about the shape of a predicate only. Whether it holds for a 
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
 
 from processors.predicates.applies import Occasion, applies
 from processors.predicates.expression import (
@@ -22,6 +24,8 @@ from processors.predicates.text import PredicateTextError, parse
 from processors.predicates.walk import read_text_slots
 from processors.situation import Situation
 from schemas.predicate import Predicate
+
+_KEPT_MAX: Final = 16_384  # Texts whose reading is kept: 32 users with a full contract.
 
 
 def applies_to_type(situation: Situation, predicate: Predicate, type_name: str) -> bool:
@@ -66,10 +70,16 @@ def find_fixings(predicate: Predicate, slot: str) -> tuple[Comparison, ...]:
     Only equalities that the rule as a whole demands count: the rule itself, or a member of its
     conjunction. An exception unfixes nothing that was confirmed together with it.
     """
-    if slot not in find_slots(predicate):
-        return ()
-    demands = _find_demands(parse(predicate.expression))
+    demands = _read_demands(predicate.expression)
     return tuple(comparison for name, comparison in demands if name == slot)
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _read_demands(text: str) -> tuple[tuple[str, Comparison], ...]:
+    try:
+        return tuple(_find_demands(parse(text)))
+    except PredicateTextError:
+        return ()
 
 
 def _find_demands(expression: Expression) -> Iterator[tuple[str, Comparison]]:
