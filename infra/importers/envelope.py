@@ -1,0 +1,118 @@
+"""Envelopes of imported events: ids and times that depend on the source alone.
+
+Importing the same files twice gives the same bytes, so a second import changes nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.catalogue import Catalogue
+from schemas.event import (
+    ControlPayload,
+    Event,
+    Genesis,
+    Principal,
+    PrincipalKind,
+    PrincipalRights,
+    UserPayload,
+    Weights,
+)
+
+RULESET: Final = 1
+WEIGHTS: Final = Weights(relevance=1, coverage=2, tail=2, debt=1, over=1)
+BUDGET_MAIN: Final = 8_000
+BUDGET_TAIL: Final = 2_000
+SELECTOR: Final = "two_level"
+DEADLINE_MS: Final = 900_000
+
+OPERATOR: Final = Principal(PrincipalKind.OPERATOR, "importer")
+
+
+@dataclass(slots=True)
+class Scribe:
+    """Writes the envelopes of one user's events.
+
+    ``place`` is what the next id begins with; a number is added to it, so that ids name the
+    place in the source. ``at_ms`` is the time of the next event; it advances by a millisecond
+    per event, so that effective times keep the order.
+    """
+
+    tenant: str
+    user: str
+    at_ms: int
+    utc_offset_min: int
+    place: str = ""
+    number: int = 0
+
+    def move(self, place: str, *, at_ms: int) -> None:
+        """Go on at another place of the source; time never goes back."""
+        self.place = place
+        self.number = 0
+        self.at_ms = max(self.at_ms, at_ms)
+
+    def write(
+        self,
+        principal: Principal,
+        payload: UserPayload,
+        *,
+        name: str | None = None,
+        caused_by: str | None = None,
+        derived_from: tuple[str, ...] = (),
+    ) -> Event:
+        """Return the next event; ``name`` replaces the number where the caller has a name."""
+        if name is None:
+            name = str(self.number)
+            self.number += 1
+        at_ms = self.at_ms
+        self.at_ms += 1
+        return Event(
+            event_id=f"{self.place}/{name}",
+            tenant=self.tenant,
+            user=self.user,
+            occurred_at_ms=at_ms,
+            utc_offset_min=self.utc_offset_min,
+            zone=None,
+            principal=principal,
+            mac=None,
+            causation_id=caused_by,
+            correlation_id=None,
+            derived_from=derived_from,
+            source=None,
+            source_seq=None,
+            payload=payload,
+        )
+
+
+def build_genesis(source: str, catalogue: Catalogue, *, at_ms: int, utc_offset_min: int) -> Event:
+    """Return the record that a log of imported histories begins with.
+
+    The importer is an operator with the rights to confirm and to operate.
+    """
+    payload: ControlPayload = Genesis(
+        ruleset=RULESET,
+        catalogue=catalogue,
+        weights=WEIGHTS,
+        budget_main=BUDGET_MAIN,
+        budget_tail=BUDGET_TAIL,
+        selector=SELECTOR,
+        partitions=1,
+        rights=(PrincipalRights(OPERATOR.id, confirm=True, operate=True),),
+        authenticated=False,
+        deadline_ms=DEADLINE_MS,
+    )
+    return Event(
+        event_id=f"{source}/genesis",
+        tenant="",
+        user="",
+        occurred_at_ms=at_ms,
+        utc_offset_min=utc_offset_min,
+        zone=None,
+        principal=OPERATOR,
+        mac=None,
+        causation_id=None,
+        correlation_id=None,
+        derived_from=(),
+        source=None,
+        source_seq=None,
+        payload=payload,
+    )

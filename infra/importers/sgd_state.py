@@ -1,0 +1,130 @@
+"""What an importer remembers of one dialogue while it walks through its turns.
+
+The memory follows the annotation, never the pipeline: which proposals are open, which values
+were affirmed, what was overwritten. Values are canonical wherever the dialogue says how.
+"""
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from infra.importers.envelope import Scribe
+from infra.importers.sgd_catalogue import Intent, Service
+from processors.predicates.expression import SLOTS, Comparison, Literal, Match, Operator, Path
+from processors.predicates.rendering import render
+from schemas.candidate import SlotValue
+from schemas.identity import predicate_digest
+from schemas.predicate import Predicate, PredicateScope
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposal ``slot == value`` in the intent's scene."""
+
+    slot: str
+    value: str
+    predicate: Predicate
+    digest: bytes
+
+
+@dataclass(slots=True)
+class Memory:
+    """One dialogue so far; keys are service names, scenes below that, then slots.
+
+    ``current`` are the values of the annotated state, ``overwritten`` those that the user had
+    stated and replaced, ``shown`` all that a confirm or an offer after a failure showed.
+    ``failed`` names the turn that followed the failure of a scene's last commitment.
+    """
+
+    scribe: Scribe
+    services: Mapping[str, Service]
+    active: dict[str, str] = field(default_factory=dict)
+    current: dict[tuple[str, str], str] = field(default_factory=dict)
+    overwritten: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    shown: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    offered: dict[str, list[str]] = field(default_factory=dict)
+    open: dict[str, dict[str, Proposal]] = field(default_factory=dict)
+    in_force: dict[str, dict[str, Proposal]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    spellings: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    spoken: dict[str, str] = field(default_factory=dict)
+    utterance_id: str = ""
+    said_before: str = ""
+
+    def find_intent(self, service: str) -> Intent | None:
+        """Return the transactional intent that is active for a service."""
+        return self.services[service].intents.get(self.active.get(service, ""))
+
+    def learn_spellings(self, service: str, action: Mapping[str, Any]) -> None:
+        """Remember which canonical value each spelling of an act stands for."""
+        values, canonical = action["values"], action["canonical_values"]
+        if len(values) != len(canonical):
+            return
+        for value, standard in zip(values, canonical, strict=True):
+            self.spellings[service, action["slot"], value] = standard
+            self.spoken[value] = standard
+            self.offered.setdefault(action["slot"], []).append(standard)
+
+    def find_canonical(self, service: str, slot: str, spellings: list[str]) -> str:
+        """Return the canonical value of a state's spellings of one value.
+
+        A value carried over from another service is known by its spelling there; one that no
+        act ever spelt stands for itself.
+        """
+        for spelling in spellings:
+            known = self.spellings.get((service, slot, spelling))
+            if known is not None:
+                return known
+        for spelling in spellings:
+            if spelling in self.spoken:
+                return self.spoken[spelling]
+        return spellings[0]
+
+    def list_known(self, intent: Intent) -> tuple[SlotValue, ...]:
+        """Return the current values of the slots that the intent declares, sorted by slot."""
+        declared = (*intent.required, *(slot for slot, _ in intent.optional))
+        return tuple(
+            SlotValue(slot, self.current[intent.service, slot])
+            for slot in sorted(declared)
+            if (intent.service, slot) in self.current
+        )
+
+    def list_confirmed(self, scene: str) -> tuple[SlotValue, ...]:
+        """Return the values in force for a scene, sorted by slot."""
+        held = self.in_force.get(scene, {})
+        return tuple(SlotValue(slot, held[slot].value) for slot in sorted(held))
+
+
+def build_proposal(intent: Intent, *, slot: str, value: str) -> Proposal:
+    """Return the proposal that the slot has this value, for an episode of the intent's scene."""
+    text = unicodedata.normalize("NFC", value)
+    rule = Comparison(Operator.EQ, Path(SLOTS, (slot,)), Literal(text), Match.EXACT)
+    predicate = Predicate(
+        predicate_id=f"{intent.scene}.{slot}",
+        expression=render(rule),
+        unless=None,
+        scenes=(intent.scene,),
+        subject="",
+        scope=PredicateScope.EPISODE,
+        valid_from_ms=None,
+        valid_to_ms=None,
+        dimensions=(),
+        zone=None,
+    )
+    return Proposal(slot, text, predicate, predicate_digest(predicate))
+
+
+def list_acts(frame: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the frame's acts of these names in their order."""
+    return (action for action in frame["actions"] if action["act"] in names)
+
+
+def has_act(frame: Mapping[str, Any], *names: str) -> bool:
+    """Return whether the frame has an act of one of these names."""
+    return any(True for _ in list_acts(frame, *names))
+
+
+def list_slots(parameters: Mapping[str, str]) -> tuple[SlotValue, ...]:
+    """Return the parameters of a call as carried slots, sorted by name."""
+    return tuple(SlotValue(name, parameters[name]) for name in sorted(parameters))
