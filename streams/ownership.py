@@ -15,6 +15,8 @@ from typing import Any, Protocol
 
 import faust
 from aiokafka.consumer.group_coordinator import GroupCoordinator
+from aiokafka.errors import IllegalStateError, KafkaError
+from aiokafka.structs import OffsetAndMetadata, TopicPartition
 from faust.types import TP
 
 from schemas.topics import LEASES, name_topic
@@ -119,15 +121,35 @@ class FaustOwnership:
         if partition not in self._partitions:
             return False
         consumer: Any = self.app.consumer
-        lease = {TP(self._topic, partition): 0}
-        # Faust's own commit takes only acknowledged records, and `leases` has none.
-        commit = consumer._thread.commit  # noqa: SLF001
-        call = asyncio.run_coroutine_threadsafe(commit(lease), self.app.loop)
+        # aiokafka's consumer lives in the event loop of a thread of its own.
+        thread = consumer._thread  # noqa: SLF001
+        call = asyncio.run_coroutine_threadsafe(
+            thread.call_thread(self._commit_lease, partition), self.app.loop
+        )
         try:
             return bool(call.result(ACCEPT_TIMEOUT_S))
         except TimeoutError:
             call.cancel()
             return False
+
+    async def _commit_lease(self, partition: int) -> bool:
+        """Commit offset 0 of the empty lease, unless this member is just joining.
+
+        A commit that overtakes our own JoinGroup carries the old generation; aiokafka then gives
+        up its member id, which starts another rebalance, and two workers never settle.
+        """
+        coordinator: Any = self._pulse.coordinator
+        if coordinator is None or coordinator.coordinator_id is None or coordinator.generation < 0:
+            return False
+        if coordinator._performed_join_prepare:  # noqa: SLF001  # set while it joins
+            return False
+        consumer: Any = self.app.consumer
+        lease = {TopicPartition(self._topic, partition): OffsetAndMetadata(0, "")}
+        try:
+            await consumer._thread._consumer.commit(lease)  # noqa: SLF001
+        except (KafkaError, IllegalStateError):  # not ours any more
+            return False
+        return True
 
     async def _on_assigned(self, _app: Any, assigned: set[TP], **_: Any) -> None:
         """Store the full set and wake the supervisor: heartbeats rest until this returns."""
