@@ -7,7 +7,6 @@ an instant in the zone. Every other pair of types is invalid, never unequal.
 import operator
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 

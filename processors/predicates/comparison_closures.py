@@ -1,19 +1,18 @@
-"""Comparisons compiled to closures, with short ways for the forms that contracts use most.
+"""Comparisons compiled to closures over two operands of any kind.
 
-A short way answers only when the value has exactly the type at hand, else the general way
-does; both give the same verdicts (a property test holds them together).
+The forms that contracts use most have a short way in ``comparison_shortcuts``; the general way
+is here and decides whatever the short one leaves.
 """
 
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Final, TypeAlias
 
 from processors.predicates.comparison import (
-    ORDERS,
     judge_equal,
     judge_order,
     judge_unequal,
 )
+from processors.predicates.comparison_shortcuts import compile_shortcut
 from processors.predicates.expression import (
     ORDER_OPERATORS,
     SLOTS,
@@ -27,13 +26,13 @@ from processors.predicates.expression import (
 from processors.predicates.operands import (
     Binding,
     Items,
+    Judge,
     ReadMany,
     compile_collection,
     compile_operand,
 )
 from processors.predicates.rendering import render_operand
 from processors.predicates.scope import Note, Problem, Scope, Setting
-from processors.predicates.strings import equal_exact, fold
 from processors.predicates.verdict import (
     FAILS,
     HOLDS,
@@ -44,11 +43,9 @@ from processors.predicates.verdict import (
     combine_or,
     negate,
 )
-from schemas.value import Money, StringSet, Value
+from schemas.value import StringSet, Value
 
-Judge: TypeAlias = Callable[[Scope, list[Note], Items], Verdict]
 _JudgePair: TypeAlias = Callable[[Value, Value, Setting], Verdict]
-_NUMBER_TYPES: Final = (int, Decimal)
 
 
 def compile_comparison(comparison: Comparison, binding: Binding) -> Judge:
@@ -60,7 +57,7 @@ def compile_comparison(comparison: Comparison, binding: Binding) -> Judge:
     name = left.steps[0]
     if not isinstance(right, Literal) or not isinstance(name, str):
         return general
-    return _compile_short(comparison, name, right.value, general)
+    return compile_shortcut(comparison, name, right.value, general)
 
 
 def _compile_general(comparison: Comparison, binding: Binding) -> Judge:
@@ -110,6 +107,8 @@ def _compile_pair(comparison: Comparison, binding: Binding, judge_pair: _JudgePa
 def _find_problem(
     left: Value | Problem, right: Value | Problem, absent_left: Problem, absent_right: Problem
 ) -> Problem | None:
+    if not (left is None or right is None or type(left) is Problem or type(right) is Problem):
+        return None
     first = absent_left if left is None else left
     second = absent_right if right is None else right
     problems = [side for side in (first, second) if isinstance(side, Problem)]
@@ -176,10 +175,7 @@ def _judge_any(
     for item in items:
         data, pattern = (wanted, item) if pattern_first else (item, wanted)
         found = judge_equal(data, pattern, match, setting)
-        if excluded:
-            verdict = combine_and(verdict, negate(found))
-        else:
-            verdict = combine_or(verdict, found)
+        verdict = combine_and(verdict, negate(found)) if excluded else combine_or(verdict, found)
     return verdict
 
 
@@ -223,105 +219,3 @@ def _compile_sets(comparison: Comparison, binding: Binding) -> Judge:
 
 
 _UNREAD: Final = Problem(MISSING, "no list")
-
-
-def _compile_short(comparison: Comparison, name: str, literal: Value, general: Judge) -> Judge:
-    operator, match = comparison.operator, comparison.match
-    if operator in ORDERS and type(literal) in _NUMBER_TYPES:
-        return _compile_number(operator, name, literal, general)
-    if operator in ORDERS and type(literal) is Money:
-        return _compile_money(operator, name, literal, general)
-    if operator in {Operator.EQ, Operator.NE} and type(literal) is bool:
-        return _compile_truth(name, literal is (operator is Operator.EQ), general)
-    exact = match is Match.EXACT
-    if operator in {Operator.EQ, Operator.NE} and type(literal) is str and exact:
-        return _compile_string(name, literal, operator is Operator.EQ, general)
-    if operator is Operator.EXCLUDES and type(literal) is str and match is Match.FOLDED:
-        return _compile_exclusion(name, literal, general)
-    if operator in {Operator.IN, Operator.NOT_IN} and match is not Match.WORD:
-        return _compile_choice(comparison, name, literal, general)
-    return general
-
-
-def _compile_number(operator: Operator, name: str, limit: Value, general: Judge) -> Judge:
-    compare = ORDERS[operator]
-
-    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        value = scope.slots.get(name)
-        if type(value) is int or (type(value) is Decimal and value.is_finite()):
-            return HOLDS if compare(value, limit) else FAILS
-        return general(scope, notes, items)
-
-    return check
-
-
-def _compile_money(operator: Operator, name: str, limit: Money, general: Judge) -> Judge:
-    compare, amount, currency = ORDERS[operator], limit.amount, limit.currency
-
-    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        value = scope.slots.get(name)
-        if type(value) is Money and value.currency == currency and value.amount.is_finite():
-            return HOLDS if compare(value.amount, amount) else FAILS
-        return general(scope, notes, items)
-
-    return check
-
-
-def _compile_truth(name: str, wanted: bool, general: Judge) -> Judge:  # noqa: FBT001 - the literal
-    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        value = scope.slots.get(name)
-        if type(value) is bool:
-            return HOLDS if value is wanted else FAILS
-        return general(scope, notes, items)
-
-    return check
-
-
-def _compile_string(name: str, literal: str, equal: bool, general: Judge) -> Judge:  # noqa: FBT001
-    same, other = (HOLDS, FAILS) if equal else (FAILS, HOLDS)
-
-    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        value = scope.slots.get(name)
-        if type(value) is str:
-            return same if value == literal or equal_exact(value, literal) else other
-        return general(scope, notes, items)
-
-    return check
-
-
-def _compile_exclusion(name: str, literal: str, general: Judge) -> Judge:
-    wanted = fold(literal)
-
-    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        value = scope.slots.get(name)
-        if type(value) is tuple:
-            for item in value:
-                if type(item) is not str:
-                    break
-                folded = fold(item)
-                if folded is None or folded == wanted:
-                    break
-            else:
-                return HOLDS
-        return general(scope, notes, items)
-
-    return check
-
-
-def _compile_choice(comparison: Comparison, name: str, literal: Value, general: Judge) -> Judge:
-    choices = literal.items if isinstance(literal, StringSet) else literal
-    if not isinstance(choices, tuple) or not all(type(choice) is str for choice in choices):
-        return general
-    folded = comparison.match is Match.FOLDED
-    known = frozenset(fold(c) if folded else c for c in choices if isinstance(c, str))
-    found, other = (HOLDS, FAILS) if comparison.operator is Operator.IN else (FAILS, HOLDS)
-
-    def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        value = scope.slots.get(name)
-        if type(value) is str and value.isascii():
-            key = fold(value) if folded else value
-            if key is not None:
-                return found if key in known else other
-        return general(scope, notes, items)
-
-    return check

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from processors.predicates.comparison_closures import Judge, compile_comparison
+from processors.predicates.comparison_closures import compile_comparison
 from processors.predicates.expression import (
     And,
     Attested,
@@ -24,7 +24,7 @@ from processors.predicates.expression import (
     Quantifier,
     Unless,
 )
-from processors.predicates.operands import Binding, Items, compile_collection, compile_path
+from processors.predicates.operands import Binding, Items, Judge, compile_collection, compile_path
 from processors.predicates.rendering import render, render_path
 from processors.predicates.scope import CITED, VACUOUS, Note, Problem, Scope
 from processors.predicates.text import PredicateTextError, parse
@@ -120,10 +120,17 @@ def _compile_text(text: str, unless: str | None, zone: str | None) -> Judgement:
 
 
 def _conclude(verdict: Verdict, notes: list[Note]) -> Evaluation:
+    if len(notes) == 1 and notes[0][0] == verdict:
+        return _explain(verdict, notes[0][1])
     vacuous = tuple(sorted({text for tag, text in notes if tag == VACUOUS}))
     cited = tuple(sorted({text for tag, text in notes if tag == CITED}))
     reason = next((text for tag, text in notes if tag == verdict), "")
     return Evaluation(verdict, vacuous if verdict is HOLDS else (), cited, reason)
+
+
+@lru_cache(maxsize=COMPILED_MAX)
+def _explain(verdict: Verdict, reason: str) -> Evaluation:
+    return Evaluation(verdict, reason=reason)
 
 
 def _compile(expression: Expression, binding: Binding) -> Judge:

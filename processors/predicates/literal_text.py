@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Final
 
-from processors.predicates.tokens import Token, refuse
+from processors.predicates.tokens import PredicateTextError, Token, refuse
 from schemas.value import INT64_MAX, INT64_MIN, Elapsed, Period, Timestamp, Value
 from schemas.value_json import ValueFormatError, from_json, parse_decimal
 
@@ -52,7 +52,7 @@ def read_named_literal(name: Token, argument: Token, *, sign: str) -> Value:
             return value
         if name.text == "money" and " " not in argument.text.strip():
             refuse(argument.position, "an amount without currency", 'write money("95.00 EUR")')
-    refuse(
+    raise PredicateTextError(
         argument.position,
         f"{name.text} does not read {argument.text!r:.40}",
         f"write {_EXAMPLES[name.text]}",

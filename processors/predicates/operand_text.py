@@ -33,7 +33,7 @@ from processors.predicates.expression import (
     has_every,
 )
 from processors.predicates.literal_text import LITERAL_NAMES, read_named_literal, read_number
-from processors.predicates.tokens import Token, refuse
+from processors.predicates.tokens import PredicateTextError, Token, refuse
 from schemas.value import Elapsed, Period, Value, build_set
 
 _CALLS: Final = ("sum", "count", "exists", "is_null", "attested", "after", "set")
@@ -167,7 +167,9 @@ def _read_term(cursor: Cursor) -> Operand:
         return _read_symbol(cursor, token)
     if token.kind == "name":
         return _read_named(cursor, token)
-    refuse(token.position, "the end where a value is expected", "add what it is compared with")
+    raise PredicateTextError(
+        token.position, "the end where a value is expected", "add what it is compared with"
+    )
 
 
 def _read_symbol(cursor: Cursor, token: Token) -> Operand:
@@ -177,7 +179,9 @@ def _read_symbol(cursor: Cursor, token: Token) -> Operand:
         return Literal(_read_items(cursor, token, closing="]"))
     if token.text == "(":
         refuse(token.position, "a bracket around a value", "brackets group conditions only")
-    refuse(token.position, f"{token.text!r} where a value is expected", "write a path or a literal")
+    raise PredicateTextError(
+        token.position, f"{token.text!r} where a value is expected", "write a path or a literal"
+    )
 
 
 def _read_named(cursor: Cursor, token: Token) -> Operand:
@@ -199,7 +203,7 @@ def _read_named(cursor: Cursor, token: Token) -> Operand:
         return Literal(build_set(*(item for item in items if isinstance(item, str))))
     if token.text in LITERAL_NAMES:
         return Literal(_read_call_literal(cursor, token))
-    refuse(
+    raise PredicateTextError(
         token.position,
         f"{token.text!r} is no path and no value",
         f'write slots.{token.text}, or put text into double quotes: "{token.text}"',

@@ -29,11 +29,12 @@ from processors.predicates.expression import (
 )
 from processors.predicates.rendering import render_path
 from processors.predicates.scope import Note, Problem, Scope, Setting
-from processors.predicates.verdict import INVALID, MISSING
+from processors.predicates.verdict import INVALID, MISSING, Verdict
 from schemas.value import RecordValue, StringSet, Timestamp, Value
 
 Items: TypeAlias = tuple[Value, ...]
 Read: TypeAlias = Callable[[Scope, list[Note], Items], "Value | Problem"]
+Judge: TypeAlias = Callable[[Scope, list[Note], Items], Verdict]
 ReadMany: TypeAlias = Callable[[Scope, list[Note], Items], "tuple[Value, ...] | Problem"]
 
 

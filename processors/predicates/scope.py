@@ -8,7 +8,7 @@ positive decimal or whole number: one FROM is that many TO. ``rate:USD/EUR`` of 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from processors.predicates.verdict import Verdict
 from schemas.value import Value
@@ -60,8 +60,7 @@ VACUOUS: Final = "vacuous"  # A quantifier over an empty list; the text is the l
 CITED: Final = "cited"  # An exchange rate was used; the text is its unit id.
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What a comparison needs beyond its two values."""
 
     scope: Scope

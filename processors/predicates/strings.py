@@ -16,6 +16,14 @@ _UNKNOWN_CATEGORIES: Final = frozenset({"Cc", "Cn", "Co", "Cs"})
 _JAPANESE: Final = frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"})
 _KOREAN: Final = frozenset({"LATIN", "HAN", "HANGUL"})
 _CHINESE: Final = frozenset({"LATIN", "HAN", "BOPOMOFO"})
+# Default-ignorable characters that are marks or letters: selectors, fillers and joiners.
+_IGNORED_RANGES: Final = (
+    (0x034F, 0x034F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF),
+)  # fmt: skip
+_IGNORED: Final = frozenset(
+    chr(code) for first, last in _IGNORED_RANGES for code in range(first, last + 1)
+)
 _UNSPACED: Final = frozenset(
     {"HAN", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR", "TIBETAN"}
 )
@@ -32,7 +40,7 @@ def equal_exact(left: str, right: str) -> bool:
 
 @lru_cache(maxsize=_CACHE_MAX)
 def fold(text: str) -> str | None:
-    """Return the folded form: NFKC, case folded, format characters removed.
+    """Return the folded form: NFKC, case folded, format and ignorable characters removed.
 
     None means unknown characters: unassigned, private, control or replacement characters, a
     word that mixes scripts as look-alikes do, or a text of which nothing is left.
@@ -94,7 +102,7 @@ def contains_words(text: str, wanted: str) -> bool | None:
 
 
 def _drop_format(text: str) -> str:
-    return "".join(c for c in text if unicodedata.category(c) != "Cf")
+    return "".join(c for c in text if unicodedata.category(c) != "Cf" and c not in _IGNORED)
 
 
 def _is_unknown(character: str) -> bool:
