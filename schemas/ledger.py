@@ -28,7 +28,8 @@ class BatchRecord:
     """One committed batch over the offsets [first_offset, next_offset).
 
     `gap_from` is the first missing offset of a gap before first_offset, else first_offset itself.
-    `fates` holds one entry per event. `chain` is SHA-256 over this record's encoding with an empty
+    `fates` holds one entry per event, in order (an offset without a record has none).
+    `chain` is SHA-256 over this record's encoding with an empty
     chain; `previous` is the chain of the batch before it (32 zero bytes for the first).
     """
 

@@ -42,7 +42,7 @@ HELD_BACK_PLACE = 1 << 20
 
 
 def close_draft(
-    head: Head, draft: Draft, *, first_offset: int, record_digest: bytes, events: int
+    head: Head, draft: Draft, *, first_offset: int, record_digest: bytes, next_offset: int
 ) -> Batch:
     """Return the batch that leads from head behind the drafted events; a gap batch has no event."""
     differences = draft.overlay.differences()
@@ -54,7 +54,7 @@ def close_draft(
             batch=head.batch,
             gap_from=min(head.next_offset, first_offset),
             first_offset=first_offset,
-            next_offset=first_offset + events,
+            next_offset=next_offset,
             fates=tuple(draft.fates),
             outputs=digests,
             row_count=rows.count,

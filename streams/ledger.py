@@ -157,7 +157,7 @@ class Ledger:
         folded = self._reducer.gap(draft.overlay, missing_from=head.next_offset, next_offset=start)
         draft.add(start, folded)
         draft.finish(start, self._reducer.finish())
-        batch = close_draft(head, draft, first_offset=start, record_digest=b"", events=0)
+        batch = close_draft(head, draft, first_offset=start, record_digest=b"", next_offset=start)
         self._store.commit(batch)
         return batch.head
 
@@ -175,7 +175,7 @@ class Ledger:
                 draft,
                 first_offset=head.next_offset,
                 record_digest=digest_record(records[events - 1]),
-                events=events,
+                next_offset=records[events - 1].offset + 1,
             )
             reach("batch_folded")
             try:
@@ -193,7 +193,7 @@ class Ledger:
         """Return what is at hand, at once: a wait would only delay the first event."""
         if not self._waiting:
             self._waiting = self._log.read(head.next_offset, limit=EVENTS_PER_BATCH_MAX)
-        if self._waiting and self._waiting[0].offset != head.next_offset:
+        if self._waiting and self._waiting[0].offset < head.next_offset:
             raise LedgerBroken(
                 f"event {head.next_offset} is next, but the log gave {self._waiting[0].offset}"
             )

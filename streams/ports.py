@@ -146,7 +146,10 @@ class InputLog(Protocol):
         ...
 
     def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
-        """Return up to limit records from offset first on, in order without holes; [] at the end.
+        """Return up to limit records from offset first on, in order; [] at the end.
+
+        No record is left out. An offset that never held one (Kafka's transaction markers and
+        aborted records) has none to return, so offsets may skip.
 
         Raises:
             LogGap: first lies before the log's start.
