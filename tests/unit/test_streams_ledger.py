@@ -1,0 +1,277 @@
+"""The ledger: when a batch closes, what a failure leaves, and what stops it, over a store in memory."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from streams.clock import Clock, SimulatedClock
+from streams.failures import (
+    CommitAborted,
+    LedgerBroken,
+    LogGap,
+    LogShortened,
+    StoreDamaged,
+    StoreUnavailable,
+    TooManyHalts,
+)
+from streams.ledger import (
+    EVENTS_PER_BATCH_MAX,
+    HALTS_PER_MINUTE_MAX,
+    OUTPUT_BYTES_PER_BATCH_MAX,
+    Ledger,
+)
+from streams.local_log import LocalLog
+from streams.ports import Batch, Folded, InputLog, LogBounds, LogRecord, NewRecord, RowReader
+from tests.simulation.counting import CountingReducer
+from tests.simulation.disk import SimulatedDisk
+from tests.simulation.memory_store import MemoryStore
+
+IDENTITY = b"identity-of-log!"
+
+
+def make_log(records: Sequence[NewRecord], *, identity: bytes = IDENTITY) -> LocalLog:
+    """Return a log that holds these records."""
+    log = LocalLog(Path("/log"), identity=identity, files=SimulatedDisk(), clock=SimulatedClock())
+    log.append(records)
+    return log
+
+
+def number_records(count: int) -> list[NewRecord]:
+    """Return records of three keys."""
+    return [NewRecord(b"key %d" % (n % 3), b"%d" % n) for n in range(count)]
+
+
+def make_ledger(
+    log: InputLog,
+    store: MemoryStore,
+    *,
+    reducer: CountingReducer | None = None,
+    clock: Clock | None = None,
+) -> Ledger:
+    """Return a started ledger."""
+    ledger = Ledger(
+        log=log,
+        store=store,
+        reducer=reducer or CountingReducer(),
+        clock=clock or SimulatedClock(),
+    )
+    ledger.start()
+    return ledger
+
+
+def fold_all(ledger: Ledger) -> list[int]:
+    """Fold to the end and return the size of each batch."""
+    sizes = []
+    while events := ledger.fold_batch():
+        sizes.append(events)
+    return sizes
+
+
+def test_a_batch_takes_what_is_at_hand() -> None:
+    """Whatever waits is folded in one batch; at the end of the log nothing happens."""
+    store = MemoryStore()
+    ledger = make_ledger(make_log(number_records(10)), store)
+    assert [10] == fold_all(ledger)
+    assert {b"key 0": b"4", b"key 1": b"3", b"key 2": b"3"} == store.rows
+    assert 10 == len(store.outputs("counts"))
+    assert 0 == ledger.fold_batch()
+
+
+def test_a_batch_closes_at_its_number_of_events() -> None:
+    """No batch has more than EVENTS_PER_BATCH_MAX events."""
+    ledger = make_ledger(make_log(number_records(EVENTS_PER_BATCH_MAX + 1)), MemoryStore())
+    assert [EVENTS_PER_BATCH_MAX, 1] == fold_all(ledger)
+
+
+def test_a_batch_closes_after_its_time() -> None:
+    """Folding for 20 ms closes a batch, so that its first event is not kept waiting."""
+    ledger = make_ledger(
+        make_log(number_records(10)), MemoryStore(), clock=SimulatedClock(step_ms=5)
+    )
+    assert [4, 4, 2] == fold_all(ledger)
+
+
+def test_a_batch_closes_at_its_output_bytes() -> None:
+    """Outputs of 8 MB close a batch, so that memory and commit stay bounded."""
+    value = bytes(OUTPUT_BYTES_PER_BATCH_MAX // 2)
+    ledger = make_ledger(make_log([NewRecord(b"key", value)] * 5), MemoryStore())
+    assert [2, 2, 1] == fold_all(ledger)
+
+
+def test_a_raising_event_is_rejected_alone() -> None:
+    """The event at which the core raises is rejected; every other one is folded as without it."""
+    records = number_records(9)
+    store = MemoryStore()
+    with_fault = [*records[:4], NewRecord(b"key 1", b"raise"), *records[4:]]
+    assert [4, 1, 5] == fold_all(make_ledger(make_log(with_fault), store))
+    assert {b"key 0": b"3", b"key 1": b"3", b"key 2": b"3"} == store.rows
+    assert [b"RuntimeError"] == [o.record.value for o in store.outputs("rejections")]
+    assert [b""] * 4 + [b"core_fault"] + [b""] * 5 == [f for b in store.batches for f in b.fates]
+
+
+def test_more_halts_than_the_bound_stop_the_ledger() -> None:
+    """When more events raise within a minute than the bound, the core is at fault, not they."""
+    raising = [NewRecord(b"key", b"raise")] * (HALTS_PER_MINUTE_MAX + 1)
+    store = MemoryStore()
+    ledger = make_ledger(make_log(raising), store)
+    with pytest.raises(TooManyHalts, match="offset 10"):
+        fold_all(ledger)
+    assert HALTS_PER_MINUTE_MAX == len(store.outputs("rejections"))
+
+
+def test_halts_spread_over_time_do_not_stop_the_ledger() -> None:
+    """Halts more than a minute apart are counted apart."""
+    clock = SimulatedClock()
+    log = make_log([NewRecord(b"key", b"raise")] * (3 * HALTS_PER_MINUTE_MAX))
+    ledger = make_ledger(log, MemoryStore(), clock=clock)
+    for _ in range(3 * HALTS_PER_MINUTE_MAX):
+        assert 1 == ledger.fold_batch()
+        clock.advance(10_000)
+
+
+def test_a_failing_world_blames_no_event() -> None:
+    """A store or a disk that fails while an event folds stops the ledger and rejects nothing."""
+
+    class FailingReducer(CountingReducer):
+        def fold(self, rows: RowReader, record: LogRecord) -> Folded:
+            raise self.error
+
+    for error in (
+        StoreUnavailable("disk"),
+        StoreDamaged("block"),
+        OSError(5, "I/O"),
+        MemoryError(),
+    ):
+        store, reducer = MemoryStore(), FailingReducer()
+        reducer.error = error
+        ledger = make_ledger(make_log(number_records(3)), store, reducer=reducer)
+        with pytest.raises(type(error)):
+            ledger.fold_batch()
+        assert [] == store.batches
+        with pytest.raises(LedgerBroken):
+            ledger.fold_batch()
+
+
+def test_an_aborted_commit_is_folded_again_in_halves() -> None:
+    """Aborted commits change nothing; after two in a row the batch is halved down to one event."""
+    sizes: list[int] = []
+
+    def refuse_large(batch: Batch) -> None:
+        sizes.append(len(batch.record.fates))
+        if sizes[-1] > 1:
+            raise CommitAborted("too large")
+
+    store = MemoryStore(refuse_large)
+    ledger = make_ledger(make_log(number_records(8)), store)
+    assert 1 == ledger.fold_batch()
+    assert [8, 8, 4, 2, 1] == sizes
+    store.before_commit = lambda _: None
+    assert [2, 4, 1] == fold_all(ledger)
+    plain = MemoryStore()
+    fold_all(make_ledger(make_log(number_records(8)), plain))
+    assert (plain.rows, plain.placed) == (store.rows, store.placed)
+
+
+def test_an_unknown_result_needs_a_new_start() -> None:
+    """Whether a commit of unknown result happened or not, the next start goes on exactly."""
+    for hook in ("before_commit", "after_commit"):
+        store, log = MemoryStore(), make_log(number_records(5))
+        ledger = make_ledger(log, store)
+
+        def lose_answer(_: Batch) -> None:
+            raise TimeoutError
+
+        setattr(store, hook, lose_answer)
+        with pytest.raises(TimeoutError):
+            ledger.fold_batch()
+        with pytest.raises(LedgerBroken):
+            ledger.fold_batch()
+        setattr(store, hook, lambda _: None)
+        fold_all(make_ledger(log, store))
+        assert [b"1 0", b"1 1", b"1 2", b"2 3", b"2 4"] == [
+            o.record.value for o in store.outputs("counts")
+        ]
+
+
+def test_a_shortened_log_stops_the_start() -> None:
+    """A log that ends before the last folded event is refused, not folded from its end."""
+    store = MemoryStore()
+    fold_all(make_ledger(make_log(number_records(5)), store))
+    with pytest.raises(LogShortened, match="up to 4 are folded"):
+        make_ledger(make_log(number_records(4)), store)
+
+
+def test_a_replaced_log_stops_the_start() -> None:
+    """A log with another event at the last folded offset is refused."""
+    store = MemoryStore()
+    fold_all(make_ledger(make_log(number_records(5)), store))
+    other = [*number_records(4), NewRecord(b"key 1", b"edited")]
+    with pytest.raises(LogShortened, match="offset 4"):
+        make_ledger(make_log(other), store)
+
+
+def test_rows_of_another_log_or_core_are_damage() -> None:
+    """Rows of another log's identity, or of another core version, are to be folded anew."""
+    store = MemoryStore()
+    fold_all(make_ledger(make_log(number_records(5)), store))
+    with pytest.raises(StoreDamaged, match="another log"):
+        make_ledger(make_log(number_records(5), identity=b"another identity"), store)
+    newer = CountingReducer()
+    newer.version = "counting-2"
+    with pytest.raises(StoreDamaged, match="counting-2"):
+        make_ledger(make_log(number_records(5)), store, reducer=newer)
+
+
+def test_each_start_counts_a_take_over() -> None:
+    """The ledger records say how often the partition was taken over."""
+    store = MemoryStore()
+    log = make_log(number_records(1))
+    for _ in range(3):
+        fold_all(make_ledger(log, store))
+        log.append(number_records(1))
+    assert [0, 1, 2] == [record.take_overs for record in store.batches]
+
+
+class ShortLog:
+    """A log that has lost its first records."""
+
+    identity = IDENTITY
+
+    def __init__(self, log: LocalLog, start: int) -> None:
+        """Hide what lies before start."""
+        self._log, self._start = log, start
+
+    def bounds(self) -> LogBounds:
+        """Return the bounds that are left."""
+        return LogBounds(self._start, self._log.bounds().end)
+
+    def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
+        """Read behind the gap."""
+        assert first >= self._start
+        return self._log.read(first, limit=limit)
+
+
+def test_a_gap_is_written_to_the_ledger() -> None:
+    """Records that are gone are named in the ledger and told to the reducer; folding goes on."""
+    store = MemoryStore()
+    log = make_log(number_records(20))
+    ledger = make_ledger(ShortLog(log, 12), store)
+    assert [8] == fold_all(ledger)
+    assert b"0-12" == store.rows[b"gap"]
+    assert [(0, 12, 12), (12, 12, 20)] == [
+        (b.gap_from, b.first_offset, b.next_offset) for b in store.batches
+    ]
+    assert 20 == make_ledger(ShortLog(log, 15), store).head.next_offset
+
+
+def test_a_gap_stops_a_reducer_that_cannot_go_on() -> None:
+    """Without a rule for gaps the ledger stops and says what is missing."""
+
+    class StrictReducer(CountingReducer):
+        gap = None  # type: ignore[assignment]
+
+    with pytest.raises(LogGap, match="events 0 to 11"):
+        make_ledger(
+            ShortLog(make_log(number_records(20)), 12), MemoryStore(), reducer=StrictReducer()
+        )
