@@ -1,0 +1,1 @@
+"""Audit: replay a history and compare, explain a decision. Reads logs; never writes one."""

@@ -1,0 +1,137 @@
+"""Commands that put events on a log: init, import, observe."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from infra.appending import append_events
+from infra.cli.console import (
+    CommandError,
+    JsonOption,
+    LogOption,
+    clean,
+    err,
+    open_log,
+    out,
+    print_json,
+    progress_bar,
+    reported,
+)
+from infra.event_json import EventFormError, parse_object, parse_record
+from infra.genesis import build_genesis
+from infra.importers.jsonl import WrongLine, read_lines
+from infra.importers.registry import IMPORTERS
+from infra.importers.sources import SourceError
+from schemas.catalogue import Catalogue
+from schemas.event import Event
+
+CANDIDATE_KINDS = ("gold", "stale", "unconfirmed", "missing", "premature")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("init")(init)
+    app.command("import")(import_)
+    app.command("observe")(observe)
+
+
+def init(
+    log: LogOption,
+    catalogue: Annotated[Path, typer.Option(help="Catalogue as JSON: scenes and types.")],
+    operator: Annotated[
+        list[str] | None, typer.Option(help="Operator id with the rights to confirm and operate.")
+    ] = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Begin a log: its genesis record with catalogue, default weights and budgets.
+
+    Example: commitments init --log my-log --catalogue catalogue.json --operator ops
+    """
+    with reported(as_json=as_json):
+        try:
+            data = parse_object(catalogue.read_text("utf-8"))
+            content = parse_record(Catalogue, data)
+        except (EventFormError, UnicodeDecodeError) as error:
+            raise CommandError(f"{catalogue}: {error}") from None
+        with open_log(log, must_exist=False) as embedded:
+            if embedded.log.bounds().end:
+                raise CommandError(f"{log} has a log already", "name a new folder")
+            append_events(embedded, [build_genesis(content, operators=tuple(operator or ()))])
+        print_json({"log": str(log)}) if as_json else out.print(f"log begun in {clean(str(log))}")
+
+
+def import_(
+    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(sorted(IMPORTERS))}.")],
+    sources: Annotated[list[Path], typer.Argument(help="Files or folders of that format.")],
+    log: LogOption,
+    candidates: Annotated[
+        str, typer.Option(help="Comma-separated, of gold, stale, unconfirmed, missing, premature.")
+    ] = "gold",
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Turn recorded histories into events on a log.
+
+    Example: commitments import sgd data/sgd/dev --log my-log --candidates gold,stale
+    """
+    with reported(as_json=as_json):
+        kinds = frozenset(part.strip() for part in candidates.split(",") if part.strip())
+        if unknown := sorted(kinds - frozenset(CANDIDATE_KINDS)):
+            raise CommandError(
+                f"--candidates: {', '.join(unknown)} is none of {', '.join(CANDIDATE_KINDS)}"
+            )
+        read = IMPORTERS.get(kind)
+        if read is None:
+            raise CommandError(f"{kind!r} is none of {', '.join(sorted(IMPORTERS))}")
+        wrong: list[WrongLine] = []
+        try:
+            with (
+                open_log(log, must_exist=False) as embedded,
+                progress_bar("importing", as_json=as_json) as update,
+            ):
+                events = read(sources, kinds, wrong)
+                count = append_events(embedded, events, lambda done: update(done, 0))
+        except SourceError as error:
+            raise CommandError(f"{error.place}: {error.detail}", error.remedy) from None
+    report(count, wrong, as_json=as_json)
+
+
+def observe(
+    source: Annotated[str, typer.Argument(help="File of JSON lines, or - for standard input.")],
+    log: LogOption,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Append events given as JSON, one a line; each wrong one is named, the others go in.
+
+    Example: echo '{"user":"ada","at":"2026-03-01T09:00:00+01:00","payload":
+    {"type":"UtteranceObserved","text":"no calls, please"}}' | commitments observe --log my-log -
+    """
+    wrong: list[WrongLine] = []
+    with reported(as_json=as_json), open_log(log) as embedded:
+        count = append_events(embedded, _read(source, wrong))
+    report(count, wrong, as_json=as_json)
+
+
+def _read(source: str, wrong: list[WrongLine]) -> Iterator[Event]:
+    opened = nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb")
+    with opened as stream:
+        yield from read_lines(stream, source, wrong)
+
+
+def report(count: int, wrong: Sequence[WrongLine], *, as_json: bool) -> None:
+    """Say how many events went in and name every line that did not; exit code 1 if any."""
+    if as_json:
+        print_json({"appended": count, "wrong": [asdict(line) for line in wrong]})
+    else:
+        for line in wrong:
+            err.print(f"{clean(line.source)}, line {line.line}: {clean(line.reason)}")
+        out.print(f"{count} events appended, {len(wrong)} lines wrong")
+    if wrong:
+        raise typer.Exit(1)

@@ -1,0 +1,132 @@
+"""What every command shares: options, tables or JSON, and errors said plainly.
+
+With ``--json`` standard output carries JSON only and an error is one JSON object on standard
+error; without it people see tables and sentences. Exit codes: 0 fine, 1 the answer is "no"
+(a difference, a wrong line), 2 the command cannot run.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from infra.settings import Settings
+from streams.core_reducer import CoreReducer
+from streams.embedded import Embedded
+from streams.failures import StreamsError
+
+LogOption = Annotated[
+    Path, typer.Option("--log", help="Folder of the embedded log.", show_default=False)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+TenantOption = Annotated[str, typer.Option("--tenant", help="The tenant.")]
+UserOption = Annotated[str, typer.Option("--user", help="The user.")]
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Exit(StrEnum):
+    """Why a command ended; the exit code of each."""
+
+    NO = "no"
+    CANNOT = "cannot"
+
+
+class CommandError(Exception):
+    """A user's mistake or a state of the world: what, and what to do; no traceback."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        """Say what is wrong and how to mend it."""
+        super().__init__(message)
+        self.message = message
+        self.remedy = remedy
+
+
+def fail(error: CommandError, *, as_json: bool) -> NoReturn:
+    """Say the error and end the command."""
+    if as_json:
+        sys.stderr.write(json.dumps({"error": error.message, "remedy": error.remedy}) + "\n")
+    else:
+        err.print(f"[red]error:[/red] {escape(error.message)}")
+        if error.remedy:
+            err.print(f"  remedy: {escape(error.remedy)}")
+    raise typer.Exit(2)
+
+
+@contextmanager
+def reported(*, as_json: bool) -> Iterator[None]:
+    """Turn errors that are no fault of the program into messages."""
+    try:
+        yield
+    except CommandError as error:
+        fail(error, as_json=as_json)
+    except StreamsError as error:
+        fail(CommandError(str(error)), as_json=as_json)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        fail(CommandError(f"{place}{error.strerror or error}"), as_json=as_json)
+
+
+def print_json(data: Any) -> None:
+    """Write one JSON document on one line."""
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, sort_keys=False) + "\n")
+
+
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write a table; numbers stand right, and nothing a user wrote is taken as markup."""
+    table = Table(title=title, title_justify="left", header_style="bold")
+    listed = [tuple(row) for row in rows]
+    for place, column in enumerate(columns):
+        numeric = bool(listed) and all(isinstance(row[place], int) for row in listed)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in listed:
+        table.add_row(*(clean(str(cell)) for cell in row))
+    out.print(table)
+
+
+def clean(text: str) -> str:
+    """Return text that is safe to show: control characters named, markup taken literally."""
+    shown = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    return escape(shown)
+
+
+def open_log(folder: Path, *, must_exist: bool = True) -> Embedded:
+    """Open the embedded log of a folder."""
+    if must_exist and not folder.is_dir():
+        raise CommandError(
+            f"there is no log in {folder}",
+            "name the folder of a log with --log, or make one with commitments import or init",
+        )
+    settings = Settings()
+    reducer = CoreReducer(
+        cache_bytes=settings.cache_bytes, keep_bytes=settings.keep_rejected_bytes
+    )
+    return Embedded(folder, reducer)
+
+
+@contextmanager
+def progress_bar(title: str, *, as_json: bool) -> Iterator[Any]:
+    """Yield a function (done, left) that draws a progress bar on standard error."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=as_json) as progress:
+        task = progress.add_task(title, total=None)
+
+        def update(done: int, left: int) -> None:
+            progress.update(task, completed=done, total=done + left)
+
+        yield update

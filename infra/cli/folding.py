@@ -1,0 +1,46 @@
+"""The command that folds: run."""
+
+import time
+from dataclasses import asdict
+
+import typer
+
+from infra.cli.console import (
+    JsonOption,
+    LogOption,
+    open_log,
+    out,
+    print_json,
+    print_table,
+    progress_bar,
+    reported,
+)
+from infra.expiry import expire_turns
+from infra.summary import summarise
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("run")(run)
+
+
+def run(log: LogOption, *, as_json: JsonOption = False) -> None:
+    """Fold everything pending and put out the outcomes; safe to interrupt at any moment.
+
+    Turns past their deadline end as expired. Totals are those of the whole log.
+
+    Example: commitments run --log my-log
+    """
+    with reported(as_json=as_json), open_log(log) as embedded:
+        started = time.perf_counter()
+        with progress_bar("folding", as_json=as_json) as update:
+            folded = embedded.fold_pending(update).events
+            if expire_turns(embedded):
+                folded += embedded.fold_pending(update).events
+        seconds = time.perf_counter() - started
+        summary = asdict(summarise(embedded))
+    if as_json:
+        print_json(summary)
+        return
+    print_table("the log so far", ("", "count"), list(summary.items()))
+    out.print(f"{folded} events folded in {seconds:.1f} s; every record is on disk (fsync)")
