@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     AwareDatetime,
@@ -71,12 +71,12 @@ def _read_value(data: Any) -> Any:
 
 def _read_hex(data: Any) -> bytes:
     if not isinstance(data, str):
-        raise ValueError("not a text of hexadecimal digits")
+        raise ValueError("not a text of hexadecimal digits")  # noqa: TRY004 - pydantic's own
     return bytes.fromhex(data)
 
 
-_VALUE: Final = Annotated[Any, BeforeValidator(_read_value)]
-_HEX: Final = Annotated[bytes, BeforeValidator(_read_hex)]
+_VALUE: Any = Annotated[Any, BeforeValidator(_read_value)]
+_HEX: TypeAlias = Annotated[bytes, BeforeValidator(_read_hex)]
 
 
 def _map(annotation: Any) -> Any:
@@ -85,13 +85,15 @@ def _map(annotation: Any) -> Any:
     if annotation is bytes:
         return _HEX
     if typing.get_origin(annotation) is tuple:
-        item = _map(typing.get_args(annotation)[0])
-        return Annotated[tuple[item, ...], BeforeValidator(_read_list)]
+        item: Any = _map(typing.get_args(annotation)[0])
+        listed: Any = tuple.__class_getitem__((item, ...))
+        return Annotated[listed, BeforeValidator(_read_list)]
     if typing.get_origin(annotation) in {types.UnionType, typing.Union}:
         return typing.Union[tuple(_map(member) for member in typing.get_args(annotation))]  # noqa: UP007
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         return Annotated[annotation, BeforeValidator(_read_enum(annotation))]
-    return model_of(annotation) if is_dataclass(annotation) else annotation
+    nested: bool = is_dataclass(annotation)
+    return model_of(annotation) if nested else annotation
 
 
 def _read_list(data: Any) -> Any:
@@ -196,7 +198,8 @@ def parse_record(record: type[R], data: Any) -> R:
         EventFormError: naming field and fault.
 
     """
-    return build(record, _check(model_of(record), data))
+    kind: Any = record
+    return build(record, _check(model_of(kind), data))
 
 
 def parse_event(text: str) -> Event:

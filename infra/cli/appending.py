@@ -120,7 +120,7 @@ def observe(
 
 
 def _read(source: str, wrong: list[WrongLine]) -> Iterator[Event]:
-    opened = nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb")
+    opened = nullcontext(sys.stdin.buffer) if source == "-" else Path(source).open("rb")  # noqa: SIM115
     with opened as stream:
         yield from read_lines(stream, source, wrong)
 

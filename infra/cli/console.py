@@ -108,9 +108,7 @@ def open_log(folder: Path, *, must_exist: bool = True) -> Embedded:
             "name the folder of a log with --log, or make one with commitments import or init",
         )
     settings = Settings()
-    reducer = CoreReducer(
-        cache_bytes=settings.cache_bytes, keep_bytes=settings.keep_rejected_bytes
-    )
+    reducer = CoreReducer(cache_bytes=settings.cache_bytes, keep_bytes=settings.keep_rejected_bytes)
     return Embedded(folder, reducer)
 
 

@@ -25,19 +25,22 @@ def register(app: typer.Typer) -> None:
 
 def replay(
     log: LogOption,
+    *,
     verify: Annotated[
         bool, typer.Option("--verify", help="End with exit code 1 unless all is identical.")
     ] = False,
-    *,
     as_json: JsonOption = False,
 ) -> None:
     """Fold the log again from its first event and compare every output byte.
 
     Example: commitments replay --log my-log --verify
     """
-    with reported(as_json=as_json), open_log(log) as embedded:
-        with progress_bar("replaying", as_json=as_json) as update:
-            report = replay_log(embedded, update)
+    with (
+        reported(as_json=as_json),
+        open_log(log) as embedded,
+        progress_bar("replaying", as_json=as_json) as update,
+    ):
+        report = replay_log(embedded, update)
     if as_json:
         print_json(asdict(report))
     else:

@@ -31,6 +31,7 @@ from schemas.value_json import ValueFormatError, from_json, unique_pairs
 from streams.embedded import Embedded
 
 WAIT_MS = 30_000
+ASK_REMEDY = """write for example --ask seats=2, and texts in quotes: --ask city='"Bonn"'"""
 
 
 def register(app: typer.Typer) -> None:
@@ -47,7 +48,7 @@ def turn(
     ] = None,
     text: Annotated[str | None, typer.Option(help="What the user asks for.")] = None,
     ask: Annotated[
-        list[str] | None, typer.Option(help='A slot asked for, as name=JSON, e.g. seats=2.')
+        list[str] | None, typer.Option(help="A slot asked for, as name=JSON, e.g. seats=2.")
     ] = None,
     participant: Annotated[list[str] | None, typer.Option(help="Somebody who takes part.")] = None,
     wanted: Annotated[list[str] | None, typer.Option(help="A wanted dimension.")] = None,
@@ -151,11 +152,11 @@ def _propose(turn_id: str, candidates: tuple[Candidate, ...]) -> CandidatesPropo
 def _read_ask(part: str) -> SlotValue:
     name, equals, text = part.partition("=")
     if not equals or not name:
-        raise CommandError(f"--ask {part}: not name=JSON", 'write for example --ask city=\'"Bonn"\'')
+        raise CommandError(f"--ask {part}: not name=JSON", ASK_REMEDY)
     try:
         return SlotValue(name, from_json(json.loads(text, object_pairs_hook=unique_pairs)))
     except (ValueError, ValueFormatError):
-        raise CommandError(f"--ask {name}: the value is no JSON", 'quote texts: city=\'"Bonn"\'') from None
+        raise CommandError(f"--ask {name}: the value is no JSON", ASK_REMEDY) from None
 
 
 def _read_candidates(path: Path) -> tuple[Candidate, ...]:
