@@ -40,13 +40,6 @@ class Cleanup(Enum):
     COMPACT = "compact"
 
 
-class Stamp(Enum):
-    """Who sets the timestamp of a record."""
-
-    APPEND = "LogAppendTime"
-    CREATE = "CreateTime"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Topic:
     """One topic: its name without prefix, its key, and the settings that protect its history."""
@@ -56,7 +49,6 @@ class Topic:
     key: TopicKey
     public: bool
     cleanup: Cleanup = Cleanup.DELETE
-    stamp: Stamp = Stamp.CREATE
     retention_ms: int = FOREVER
     retention_bytes: int = FOREVER
     segment_bytes: int = 512 * MIB
@@ -97,7 +89,6 @@ EVENTS = Topic(
     holds="everything that may influence a decision, in log order; the only source of truth",
     key=TopicKey.USER,
     public=True,
-    stamp=Stamp.APPEND,
 )
 ROWS = _compacted(
     name="rows",
@@ -128,6 +119,7 @@ REJECTIONS = Topic(
     holds="inputs that were not accepted: reason, position and digest",
     key=TopicKey.INPUT,
     public=True,
+    message_bytes_max=2 * MIB,
 )
 LEASES = Topic(
     name="leases",
@@ -174,12 +166,13 @@ def name_topic(topic: Topic, *, prefix: str) -> str:
 def list_settings(topic: Topic) -> tuple[tuple[str, str], ...]:
     """Return the topic's settings in Kafka's words, sorted by name.
 
-    Replication and min.insync.replicas belong to the place where the topics stand, not to them.
+    The broker stamps every record, so no time comes from a worker's clock. Replication and
+    min.insync.replicas belong to the place where the topics stand, not to them.
     """
     settings = [
         ("cleanup.policy", topic.cleanup.value),
         ("max.message.bytes", str(topic.message_bytes_max)),
-        ("message.timestamp.type", topic.stamp.value),
+        ("message.timestamp.type", "LogAppendTime"),
         ("retention.bytes", str(topic.retention_bytes)),
         ("retention.ms", str(topic.retention_ms)),
         ("segment.bytes", str(topic.segment_bytes)),

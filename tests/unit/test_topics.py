@@ -9,7 +9,6 @@ from schemas.topics import (
     ROWS,
     TOPICS,
     Cleanup,
-    Stamp,
     list_settings,
     name_topic,
 )
@@ -29,9 +28,16 @@ def test_history_is_never_removed() -> None:
     assert {(-1, -1)} == limits
 
 
-def test_events_are_never_compacted_and_stamped_by_the_broker() -> None:
-    """`events` keeps every record and carries append time, which bounds occurred_at_ms."""
-    assert (Cleanup.DELETE, Stamp.APPEND) == (EVENTS.cleanup, EVENTS.stamp)
+def test_events_are_never_compacted() -> None:
+    """`events` keeps every record, also those that a later one of the same key follows."""
+    assert Cleanup.DELETE is EVENTS.cleanup
+
+
+def test_the_broker_stamps_every_record() -> None:
+    """Every topic carries append time: no time-stamp comes from a client's clock."""
+    stamps = {dict(list_settings(topic))["message.timestamp.type"] for topic in TOPICS}
+
+    assert {"LogAppendTime"} == stamps
 
 
 def test_a_row_can_hold_a_whole_event() -> None:
