@@ -15,7 +15,7 @@ TERM_MAX: Final = 10**9
 """Greatest magnitude of a supplied rel or over: a thousand times the natural range."""
 
 COST_MAX: Final = 2**40
-"""Greatest cost and budget: far above any event, far below int64."""
+"""Greatest cost and budget: far above any event; sums of them stay far below int64."""
 
 WEIGHT_MAX: Final = 1_000
 """Greatest weight of a requirement (spec 3.3) and of a term of the objective."""
@@ -127,7 +127,14 @@ def _check_column(problem: Problem, name: str, *, least: int, most: int) -> None
         if value < least:
             raise ProblemError(f"{name} of unit {unit_id!r} is {value}: at least {least} is legal")
         if value > most:
-            raise ProblemError(f"{name} of unit {unit_id!r} is {value}: at most {most} is legal")
+            raise ProblemError(_describe_excess(name, unit_id, most))
+
+
+def _describe_excess(name: str, unit_id: str, most: int) -> str:
+    if name in {"covers", "debt"}:
+        bits = most.bit_length()
+        return f"{name} of unit {unit_id!r} sets a bit beyond the {bits} declared: declare or drop"
+    return f"{name} of unit {unit_id!r} is too great: at most {most} is legal"
 
 
 def _check_requirements(problem: Problem) -> None:
