@@ -11,10 +11,11 @@ from typing import Final
 from processors.activation.coverage import derive_requirements
 from processors.activation.packet import activate, describe_coverage
 from processors.compilation.admission import admit
+from processors.compilation.draft import HEAD_ID, NEW_HEAD, REGIME_ID
 from processors.compilation.folding import fold
 from processors.compilation.reading import read_situation
 from processors.limits import OUTPUT_BYTES_MAX
-from processors.pending import HEAD_ID, keep_pending, mark_issued, open_pending, release_pending
+from processors.pending import keep_pending, mark_issued, open_pending, release_pending
 from processors.ruleset import find_ruleset
 from processors.situation import Situation
 from processors.validation.basis import Basis, build_basis, read_attested
@@ -40,7 +41,6 @@ from schemas.turn import (
 
 Outcome = Commitment | RepairAct | TurnFailure
 
-REGIME_ID: Final = ""
 TURN_ENDED: Final = "turn_ended"
 STALE_PACKET: Final = "stale_packet"
 NO_COMMITMENT: Final = "no_commitment"
@@ -86,7 +86,7 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
     _check_ruleset(after)
     turn = _decide_turn(after, arrival, stamp)
     changes.update(turn.changes)
-    fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored or turn.ignored)
+    fate = Fate(FateStatus.ACCEPTED, arrival.seq or None, None, "", folding.ignored or turn.ignored)
     return Step(fate, changes, turn.outputs)
 
 
@@ -100,7 +100,7 @@ def fault(view: View, event: Event, stamp: Stamp, error: str) -> Step:
     fate = Fate(FateStatus.REJECTED, None, RejectionReason.CORE_FAULT, detail, "")
     if not event.user:
         return Step(fate, {}, ())
-    head = view.get(UserHead, HEAD_ID) or new_head()
+    head = view.get(UserHead, HEAD_ID) or NEW_HEAD
     return Step(fate, {(UserHead, HEAD_ID): replace(head, halted=True)}, ())
 
 

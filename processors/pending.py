@@ -5,14 +5,13 @@ Here lives bookkeeping only; when a turn opens, goes on or ends is ``processors.
 
 from dataclasses import replace
 
+from processors.compilation.draft import HEAD_ID
 from processors.limits import DEADLINE_AT_MS_MAX
 from processors.view import Arrival, Changes, Stamp, View
 from schemas.codec import digest
 from schemas.packet import Packet
 from schemas.row import DeadlineRow, PendingRow, RegimeRow, UserHead
 from schemas.turn import TurnRequested
-
-HEAD_ID = ""
 
 
 def open_pending(

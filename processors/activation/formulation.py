@@ -18,6 +18,7 @@ from processors.activation.problem import (
     Weights,
 )
 from processors.activation.relevance import measure_relevance
+from processors.activation.tokens import split_tokens
 from processors.ruleset import Ruleset, find_ruleset
 from processors.situation import Situation, Unit
 from schemas.packet import Requirement, RequirementKind
@@ -58,7 +59,12 @@ def formulate(situation: Situation, requirements: tuple[Requirement, ...]) -> Pr
                 for field in fields(Weights)
             }
         ),
+        tokens=_read_tokens(units) if regime.selector == "mmr" else (),
     )
+
+
+def _read_tokens(units: Sequence[Unit]) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(split_tokens(unit.content)) for unit in units)
 
 
 def match_units(

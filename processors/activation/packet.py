@@ -6,12 +6,14 @@ is chosen here.
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from processors.activation.coverage import is_known, meets
 from processors.activation.formulation import choose_budgets, formulate
 from processors.activation.objective import measure_terms, sum_bits
 from processors.activation.problem import MILLION, Problem
-from processors.activation.selection import Selection, select
+from processors.activation.selection import Selection
+from processors.activation.selectors import SELECTORS, select_units
 from processors.limits import LEFT_OUT_MAX
 from processors.situation import InForce, Situation, Unit
 from schemas.identity import prefix_lengths
@@ -27,6 +29,8 @@ from schemas.packet import (
 )
 from schemas.turn import TurnMode
 
+SELECTOR_DEFAULT: Final = "two_level"
+
 
 def activate(situation: Situation, requirements: tuple[Requirement, ...], *, number: int) -> Packet:
     """Return the packet of a turn in its first or second round (spec 4, 5.4).
@@ -35,11 +39,16 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
     entry holds what its unit added to J at that moment.
     """
     problem = formulate(situation, requirements)
-    mode = "result" if situation.request.mode is TurnMode.RESULT else "turn"
-    selection = select(problem, mode=mode, selector=situation.regime.selector)
-    chosen = tuple(situation.units[row] for row in selection.units)
-    left_out, terms_digest = _describe_rest(problem, selection)
     request, regime = situation.request, situation.regime
+    selection = select_units(
+        problem,
+        selector=regime.selector if regime.selector in SELECTORS else SELECTOR_DEFAULT,
+        mode="result" if request.mode is TurnMode.RESULT else "turn",
+    )
+    row_of = {unit_id: row for row, unit_id in enumerate(problem.unit_ids)}
+    rows = tuple(row_of[entry.unit_id] for entry in selection.entries)
+    chosen = tuple(situation.units[row] for row in rows)
+    left_out, terms_digest = _describe_rest(problem, selection, frozenset(rows))
     return Packet(
         tenant=situation.tenant,
         user=situation.user,
@@ -55,24 +64,24 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
         as_of_ms=situation.as_of_ms,
         ruleset=regime.ruleset,
         catalogue_digest=regime.catalogue_digest,
-        selector=regime.selector,
+        selector=selection.selector,
         weights=regime.weights,
-        budget_main=problem.budget_main,
-        budget_tail=problem.budget_tail,
-        cost_main=_sum_costs(problem, selection, "main"),
-        cost_tail=_sum_costs(problem, selection, "tail"),
+        budget_main=selection.budget_main,
+        budget_tail=selection.budget_tail,
+        cost_main=selection.main_spent,
+        cost_tail=selection.tail_spent,
         units=tuple(
-            _show_unit(unit, BudgetPart(place))
-            for unit, place in zip(chosen, selection.places, strict=True)
+            _show_unit(unit, BudgetPart(entry.place))
+            for unit, entry in zip(chosen, selection.entries, strict=True)
         ),
-        terms=_describe_entries(problem, selection.units),
+        terms=_describe_entries(problem, rows),
         coverage=describe_coverage(situation, requirements, chosen),
         contract=tuple(_show_predicate(item) for item in situation.contract),
         contract_version=situation.contract_version,
         contract_digest=situation.contract_digest,
         objective=selection.value.j,
         bound=selection.bound.j,
-        gap=selection.bound.j - selection.value.j,
+        gap=selection.gap.j,
         left_out=left_out,
         terms_digest=terms_digest,
     )
@@ -83,10 +92,16 @@ def describe_coverage(
 ) -> tuple[Coverage, ...]:
     """Return what became of each requirement under this Z* (spec 4.4), in their order.
 
-    What is not covered names the cheapest units of E_t that meet it, at most 32, and the budget
-    that would do: none exists, none fits alone, or those that fit were crowded out.
+    What is not covered has no unit, only units that fit no empty budget, or some that fit but
+    were crowded out. It names the cheapest of them, at most 32, and the B_main that would hold
+    the first beside the ordinary units of Z* that cover something.
     """
     budget_main, budget_tail = choose_budgets(situation)
+    held = sum(
+        unit.cost
+        for unit in evidence
+        if not unit.tail_witness and any(meets(unit, item) for item in requirements)
+    )
     described = []
     for requirement in requirements:
         taken = tuple(unit.unit_id for unit in evidence if meets(unit, requirement))
@@ -104,7 +119,7 @@ def describe_coverage(
         )
         status = Uncovered.CROWDED_OUT if fits else Uncovered.OVER_BUDGET
         named = tuple(unit.unit_id for unit in able[:LEFT_OUT_MAX])
-        described.append(Coverage(requirement, status, named, able[0].cost))
+        described.append(Coverage(requirement, status, named, held + able[0].cost))
     return tuple(described)
 
 
@@ -119,19 +134,16 @@ def _describe_entries(problem: Problem, rows: Sequence[int]) -> tuple[UnitTerms,
     return tuple(entries)
 
 
-def _describe_rest(problem: Problem, selection: Selection) -> tuple[tuple[UnitTerms, ...], bytes]:
-    """Return the best 32 units beside Z*, by gain, cost and id, and one digest of the others."""
-    covered = discharged = 0
-    for row in selection.units:
-        covered |= problem.covers[row]
-        discharged |= problem.debt[row]
-    taken = frozenset(selection.units)
+def _describe_rest(
+    problem: Problem, selection: Selection, taken: frozenset[int]
+) -> tuple[tuple[UnitTerms, ...], bytes]:
+    """Return the best 32 units beside Z*, by gain and id, and one digest of the others."""
     rest = [
-        _describe_terms(problem, row, covered=covered, discharged=discharged)
+        _describe_terms(problem, row, covered=selection.covered, discharged=selection.discharged)
         for row in range(len(problem.unit_ids))
         if row not in taken
     ]
-    rest.sort(key=lambda terms: (-terms.gain, terms.cost, terms.unit_id))
+    rest.sort(key=lambda terms: (-terms.gain, terms.unit_id))
     return tuple(rest[:LEFT_OUT_MAX]), digest_terms(rest[LEFT_OUT_MAX:])
 
 
@@ -160,14 +172,6 @@ def _describe_terms(problem: Problem, row: int, *, covered: int, discharged: int
         debt=MILLION * owed,
         over=problem.over[row],
         gain=gained.gain,
-    )
-
-
-def _sum_costs(problem: Problem, selection: Selection, part: str) -> int:
-    return sum(
-        problem.cost[row]
-        for row, place in zip(selection.units, selection.places, strict=True)
-        if place == part
     )
 
 
