@@ -157,11 +157,9 @@ class LocalLog:
         return recovered
 
     def _begin_segment(self, before: Published | None) -> Published:
-        """Put the next segment in place; one that is there already is taken over, never emptied."""
+        """Put the next segment in place; one without events, of a dead appender, is replaced."""
         first_offset = 0 if before is None else before.next_offset
         path = self._folder / name_segment(first_offset)
-        if self._files.exists(path):
-            return self._recover()
         self._leave_segment()
         reach("segment_prepared")
         write_file(self._files, path, encode_segment_header(self._identity, first_offset))

@@ -10,7 +10,7 @@ from streams.files import DiskFiles
 from streams.local_log import LocalLog
 from streams.log_reader import LogReader
 from streams.ports import AppendLog, LogBounds, NewRecord
-from streams.segments import FRAME_BODY_MAX, HEADER_BYTES
+from streams.segments import FRAME_BODY_MAX, FRAME_BODY_TARGET, HEADER_BYTES
 from tests.contract_log import RECORDS, LogContract
 from tests.simulation.disk import SimulatedDisk
 
@@ -124,6 +124,21 @@ def test_a_torn_tail_is_cut_at_every_byte() -> None:
             log = open_log(disk)
             assert records == read_all(log)
             assert 5 == log.append([NewRecord(b"next", b"")]).start
+
+
+def test_a_call_of_several_frames_is_kept_whole_or_not_at_all() -> None:
+    """A long call that a crash tore at the end of one of its frames leaves no part of itself."""
+    disk = SimulatedDisk()
+    records = fill(disk, 3)
+    published = bytes(disk.content(FOLDER / "published"))
+    last = disk.content(segments(disk)[-1])
+    before = len(last)
+    open_log(disk).append([NewRecord(b"%d" % n, bytes(FRAME_BODY_TARGET - 100)) for n in range(3)])
+    frame_bytes = (len(last) - before) // 3
+    last[before + frame_bytes :] = b""
+    disk.content(FOLDER / "published")[:] = published
+    assert records == read_all(open_log(disk))
+    assert before == len(last)
 
 
 def test_a_whole_unpublished_call_is_kept() -> None:
