@@ -9,7 +9,9 @@ from functools import lru_cache
 from typing import Final
 
 from processors import decision
+from processors.compilation.draft import owner_of
 from processors.limits import EVENT_BYTES_MAX
+from processors.ruleset import UnknownRuleset
 from processors.view import Output, Stamp, Step
 from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint, unframe
 from schemas.event import Event
@@ -18,6 +20,7 @@ from schemas.identity import record_key
 from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
 from schemas.packet import Packet
 from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow
+from streams.failures import LedgerBroken
 from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
 from streams.user_cache import (
     CACHE_BYTES_DEFAULT,
@@ -57,18 +60,27 @@ class CoreReducer:
         self._cache.drop()
 
     def fold(self, rows: RowReader, record: LogRecord) -> Folded:
-        """Fold one record; whatever its bytes, the answer is a fate."""
+        """Fold one record; whatever its bytes, the answer is a fate.
+
+        Raises:
+            LedgerBroken: the log has activated a ruleset that this build lacks.
+
+        """
         try:
             event, stamp = self._open(record)
         except DecodeError as error:
             return self._reject(record, RejectionReason(error.reason), error.detail)
-        view = self._cache.view(rows, event.tenant, event.user)
-        return self._conclude(record, event, decision.step(view, event, stamp))
+        view = self._cache.view(rows, *owner_of(event))
+        try:
+            step = decision.step(view, event, stamp)
+        except UnknownRuleset as error:
+            raise LedgerBroken(str(error)) from error
+        return self._conclude(record, event, step)
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
         """Reject the record whose fold raised as ``core_fault`` and halt its user."""
         event, stamp = self._open(record)
-        view = self._cache.view(rows, event.tenant, event.user)
+        view = self._cache.view(rows, *owner_of(event))
         step = decision.fault(view, event, stamp, type(error).__name__)
         return self._conclude(record, event, step)
 
@@ -125,7 +137,7 @@ class CoreReducer:
         return OutputRecord("rejections", record.key or _CONTROL_KEY, frame(rejection))
 
     def _conclude(self, record: LogRecord, event: Event, step: Step) -> Folded:
-        self._cache.hold(user_prefix(event.tenant, event.user), step.changes)
+        self._cache.hold(user_prefix(*owner_of(event)), step.changes)
         outputs = [self._place(record, event, output) for output in step.outputs]
         if step.fate.status is FateStatus.REJECTED:
             outputs.append(self._describe_rejection(record, step.fate))
