@@ -11,6 +11,7 @@ from typing import Final
 from processors.activation.coverage import derive_requirements
 from processors.activation.packet import activate, describe_coverage
 from processors.compilation.admission import admit
+from processors.compilation.control import read_regime
 from processors.compilation.draft import HEAD_ID, NEW_HEAD, REGIME_ID
 from processors.compilation.folding import fold
 from processors.compilation.reading import read_situation
@@ -143,7 +144,7 @@ def _decide_turn(view: View, arrival: Arrival, stamp: Stamp) -> _Turn:
 
 def _open_turn(view: View, arrival: Arrival, request: TurnRequested, stamp: Stamp) -> _Turn:
     """End the turn at once for reasons (0), (1), (2) of spec 5.7, or issue its packet."""
-    pending = open_pending(arrival, request, _read_regime(view), stamp)
+    pending = open_pending(arrival, request, read_regime(view), stamp)
     situation = _read_turn(view, pending, arrival)
     requirements = derive_requirements(situation)
     packet = activate(situation, requirements, number=1)
@@ -201,7 +202,7 @@ def _fail_turn(view: View, arrival: Arrival, turn_id: str, failure: _Failure) ->
 
 def _phrase_turn(view: View, arrival: Arrival, phrasing: SurfaceProposed) -> _Turn:
     """Check a later phrasing; it changes no row (spec 5.11)."""
-    row = view.get(CatalogueRow, _read_regime(view).catalogue_digest.hex())
+    row = view.get(CatalogueRow, read_regime(view).catalogue_digest.hex())
     assert row is not None, "the active catalogue has a row"
     surface = check_surface(
         view,
@@ -260,12 +261,6 @@ def _build_basis(
         relevance=dict(zip(pending.evidence_ids, pending.relevance, strict=True)),
         attested=attested,
     )
-
-
-def _read_regime(view: View) -> RegimeRow:
-    regime = view.get(RegimeRow, REGIME_ID)
-    assert regime is not None, "admission lets nothing in before genesis"
-    return regime
 
 
 def _read_failure(payload: GenerationFailed) -> _Failure:
