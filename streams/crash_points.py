@@ -29,6 +29,15 @@ POINTS: Final = (
     "commit_written",
     "commit_answered",
     "fold_ended",
+    "fenced",
+    "position_read",
+    "rows_restored",
+    "events_polled",
+    "transaction_begun",
+    "first_produced",
+    "last_produced",
+    "transaction_committed",
+    "rows_written",
 )
 
 

@@ -50,3 +50,11 @@ class TooManyHalts(StreamsError):
 
 class FolderRefused(StreamsError):
     """The folder is not a log of this system, or of a format that this build does not read."""
+
+
+class Fenced(StreamsError):
+    """Another worker has taken the partition over: nothing of this batch was or will be committed."""
+
+
+class CommitUnknown(StreamsError):
+    """Nobody answered whether a batch was committed: open the store again and see."""

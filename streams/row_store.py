@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from rocksdict import (
-    AccessType,
     BlockBasedOptions,
     Cache,
     DBRecoveryMode,
@@ -65,8 +64,10 @@ _OUTSIDE_CAUSES: Final = (
 
 def classify(error: Exception, path: str) -> StreamsError:
     """Return what a failure of the database means for its owner."""
+    if isinstance(error, StreamsError):
+        return error
     words = str(error)
-    if isinstance(error, OSError | MemoryError) or any(
+    if isinstance(error, PermissionError | MemoryError) or any(
         cause in words.lower() for cause in _OUTSIDE_CAUSES
     ):
         return StoreUnavailable(
@@ -80,7 +81,7 @@ class RowStore:
     """One open database; the only writer, or one of any number of readers."""
 
     def __init__(self, database: Rdict, path: str) -> None:
-        """Wrap an open database; use open_writer or open_reader."""
+        """Wrap an open database; use open_writer or row_reader.open_reader."""
         self._database = database
         self._path = path
         self._durable = WriteOptions()
@@ -224,8 +225,6 @@ class RowStore:
                 cursor.next()
             cursor.status()
         except Exception as error:
-            if isinstance(error, StreamsError):
-                raise
             raise classify(error, self._path) from error
 
     def _decode_record(self, content: bytes) -> BatchRecord:
@@ -255,7 +254,7 @@ def open_writer(path: Path) -> RowStore:
         StoreDamaged: wipe the folder and fold again.
         StoreUnavailable: the disk failed, is full, or another writer holds the store.
     """
-    options = _build_options()
+    options = build_options()
     options.create_if_missing(True)
     try:
         return RowStore(Rdict(str(path), options), str(path))
@@ -263,16 +262,8 @@ def open_writer(path: Path) -> RowStore:
         raise classify(error, str(path)) from error
 
 
-def open_reader(path: Path, scratch: Path) -> RowStore:
-    """Open the store for reading beside its writer; scratch is a folder of this reader alone."""
-    try:
-        access = AccessType.secondary(str(scratch))
-        return RowStore(Rdict(str(path), _build_options(), access_type=access), str(path))
-    except Exception as error:
-        raise classify(error, str(path)) from error
-
-
-def _build_options() -> Options:
+def build_options() -> Options:
+    """Return the options of every row store: nothing unreadable is ever passed over."""
     options = Options(raw_mode=True)
     options.set_paranoid_checks(True)
     # A torn last write of a killed process is cut; a flipped byte before it must not be.

@@ -1,0 +1,68 @@
+"""Waiting until every transaction on a partition is decided; nothing is written or aborted here."""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from streams.connection import Connection, describe_for_ledger
+from streams.failures import LedgerBroken, StoreUnavailable
+from streams.kafka_log import quiet_logger
+
+DECIDE_TIMEOUT_S: Final = 65.0
+"""Just above transaction.max.timeout.ms: the broker has aborted whatever was abandoned by then."""
+ASK_TIMEOUT_S: Final = 10.0
+ASK_EVERY_S: Final = 0.1
+
+
+def await_decided(connection: Connection, topics: Sequence[str], partition: int) -> None:
+    """Return once last stable offset and high watermark agree on the partition of every topic.
+
+    Raises:
+        LedgerBroken: a transaction stays open; what reads committed would miss what lies behind.
+        StoreUnavailable: the broker does not answer.
+    """
+    admin = AdminClient(describe_for_ledger(connection), logger=quiet_logger())
+    places = [TopicPartition(topic, partition) for topic in topics]
+    gives_up_at = time.monotonic() + DECIDE_TIMEOUT_S
+    while True:
+        stable = _ask_ends(admin, places, IsolationLevel.READ_COMMITTED)
+        ends = _ask_ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
+        open_at = [
+            (topic, stable[topic], ends[topic]) for topic in topics if stable[topic] < ends[topic]
+        ]
+        if not open_at:
+            return
+        if time.monotonic() >= gives_up_at:
+            topic, first, end = open_at[0]
+            raise LedgerBroken(
+                f"{topic}, partition {partition}: a transaction of another producer is open from "
+                f"offset {first} to {end}. Find it with `kafka-transactions.sh describe-producers "
+                f"--topic {topic} --partition {partition}` and end it with `abort --topic {topic} "
+                f"--partition {partition} --start-offset {first}`"
+            )
+        time.sleep(ASK_EVERY_S)
+
+
+def ask_cluster_id(connection: Connection) -> str:
+    """Return the id of the cluster; StoreUnavailable if it does not answer."""
+    admin = AdminClient(describe_for_ledger(connection), logger=quiet_logger())
+    try:
+        return str(admin.describe_cluster(request_timeout=ASK_TIMEOUT_S).result().cluster_id)
+    except KafkaException as error:
+        raise StoreUnavailable(f"{connection.bootstrap_servers}: {error}") from error
+
+
+def _ask_ends(
+    admin: AdminClient, places: Sequence[TopicPartition], isolation: IsolationLevel
+) -> dict[str, int]:
+    request = {place: OffsetSpec.latest() for place in places}
+    try:
+        answers = admin.list_offsets(
+            request, isolation_level=isolation, request_timeout=ASK_TIMEOUT_S
+        )
+        return {place.topic: int(future.result().offset) for place, future in answers.items()}
+    except KafkaException as error:
+        raise StoreUnavailable(f"the broker names no offsets: {error}") from error
