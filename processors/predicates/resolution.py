@@ -26,7 +26,7 @@ class ResolutionError(ValueError):
     """A relative threshold cannot be resolved; the message says what is missing."""
 
 
-def resolve(expression: Expression, *, effective_ms: int, zone: str | None) -> Expression:
+def resolve(expression: Expression, effective_ms: int, zone: str | None) -> Expression:
     """Return the expression with every ``after(...)`` as an instant.
 
     ``effective_ms`` is the confirmation's effective time, ``zone`` the predicate's zone or
@@ -49,11 +49,11 @@ def resolve(expression: Expression, *, effective_ms: int, zone: str | None) -> E
         case Or(items=items):
             return Or(_resolve_all(items, effective_ms, zone))
         case Not(item=item):
-            return Not(resolve(item, effective_ms=effective_ms, zone=zone))
+            return Not(resolve(item, effective_ms, zone))
         case Unless(rule=rule, exception=exception):
             return Unless(*_resolve_all((rule, exception), effective_ms, zone))
         case Quantified(quantifier=quantifier, variable=variable, domain=domain, body=body):
-            resolved = resolve(body, effective_ms=effective_ms, zone=zone)
+            resolved = resolve(body, effective_ms, zone)
             return Quantified(quantifier, variable, domain, resolved)
     return expression
 
@@ -61,7 +61,7 @@ def resolve(expression: Expression, *, effective_ms: int, zone: str | None) -> E
 def _resolve_all(
     items: tuple[Expression, ...], effective_ms: int, zone: str | None
 ) -> tuple[Expression, ...]:
-    return tuple(resolve(item, effective_ms=effective_ms, zone=zone) for item in items)
+    return tuple(resolve(item, effective_ms, zone) for item in items)
 
 
 def _resolve_operand(operand: Operand, effective_ms: int, zone: str | None) -> Operand:
