@@ -22,7 +22,8 @@ from streams.folder import Folder, holding_fold_lock, prepare
 from streams.ledger import Ledger
 from streams.local_log import SEGMENT_BYTES, LocalLog
 from streams.ports import NewRecord, PlacedOutput, Reducer
-from streams.row_store import RowStore, open_reader, open_writer, wipe
+from streams.row_reader import open_reader
+from streams.row_store import RowStore, open_writer, wipe
 
 Progress = Callable[[int, int], None]
 """Called after each batch with the events folded so far and those known to be waiting."""
@@ -32,6 +33,7 @@ REBUILDS_MAX: Final = 2
 READER_ATTEMPTS_MAX: Final = 5
 """A reader may open the store just while its writer replaces files; a later try sees them all."""
 POLL_MS: Final = 10
+POLL_MS_MAX: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ class Embedded:
             StreamsError: it was not folded in time.
         """
         gives_up_at = self._clock.steady_ns() + timeout_ms * 1_000_000
+        pause_ms = POLL_MS
         while True:
             try:
                 self.fold_pending()
@@ -130,7 +133,8 @@ class Embedded:
                     f"event {offset} was not folded within {timeout_ms} ms; the process that folds "
                     f"{self._folder.path} may be stopped"
                 )
-            self._clock.wait(POLL_MS)
+            self._clock.wait(pause_ms)
+            pause_ms = min(2 * pause_ms, POLL_MS_MAX)
 
     def head(self) -> Head | None:
         """Return where the ledger stands, or None before its first batch."""

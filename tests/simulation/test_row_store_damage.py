@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.simulation.jobs import KILLED, Host
+from tests.simulation.host import KILLED, Host
 
 EVENTS = 250
 POSITIONS_PER_FILE = int(os.environ.get("FLIPS", "3"))

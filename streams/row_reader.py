@@ -1,0 +1,45 @@
+"""Opening the row store for reading beside its writer, never behind what was seen before.
+
+Any number of processes may read; they write nothing into the store's folder.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from rocksdict import AccessType, Rdict
+
+from streams.failures import StoreUnavailable
+from streams.row_store import RowStore, build_options, classify
+
+LOOKS_MAX: Final = 50
+"""A writer moves rows between files a few times a second at most; a look takes milliseconds."""
+
+
+def open_reader(path: Path, scratch: Path) -> RowStore:
+    """Open the store for reading; scratch is a folder of this reader alone.
+
+    A reader lists the tables first and the write-ahead logs later. Rows that the writer moves from
+    one to the other in between are in neither, and the reader would go back in time; so it looks
+    again until no file came or went meanwhile.
+
+    Raises:
+        StoreDamaged: the store does not check, or a file went away just now.
+        StoreUnavailable: the disk failed, or the store never stood still.
+    """
+    try:
+        names = _list_files(path)
+        access = AccessType.secondary(str(scratch))
+        store = RowStore(Rdict(str(path), build_options(), access_type=access), str(path))
+        for _ in range(LOOKS_MAX):
+            before, names = names, _list_files(path)
+            if before == names:
+                return store
+            store.catch_up()
+    except Exception as error:
+        raise classify(error, str(path)) from error
+    raise StoreUnavailable(f"row store {path}: it changes faster than it can be read; try again")
+
+
+def _list_files(path: Path) -> list[str]:
+    return sorted(name for name in os.listdir(path) if not name.startswith("LOG"))
