@@ -72,12 +72,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """An accepted event on its way through the fold: its seq and effective time (spec 1.5)."""
+    """An accepted event on its way through the fold: its seq and effective time (spec 1.5).
+
+    A control record has seq 0. ``reused_seq`` is the seq of the event that had the same id
+    before it left the window of spec 1.4, else 0.
+    """
 
     event: Event
     seq: int
     effective_ms: int
     digest: bytes
+    reused_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,11 @@ from schemas.value import Value
 
 @dataclass(frozen=True, slots=True)
 class PredicateRow:
-    """One version of a predicate; row id ``predicate id NUL seq``; ended, never overwritten."""
+    """One version of a predicate; row id ``predicate id NUL seq``; ended, never overwritten.
+
+    ``predicate`` is as in force, its relative thresholds resolved; ``digest`` names what was
+    confirmed. ``ended_by`` is why (revoked, replaced, lapsed), a colon and the event's id.
+    """
 
     predicate: Predicate
     digest: bytes
@@ -30,6 +34,7 @@ class PredicateRow:
     ended_ms: int | None
     ended_by: str
     findings: tuple[str, ...]
+    event_digest: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,12 +67,14 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event that bears units or statements (row id its seq), as it came: digest and body.
+    """An event that bears units or statements (row id its seq), as it came, and when it counts.
 
-    Its Avro body is the digest followed by the event's own bytes, so storing it encodes nothing.
+    Its Avro body is digest and effective time followed by the event's own bytes, so storing it
+    encodes nothing.
     """
 
     digest: bytes
+    effective_ms: int
     event: Event
 
 
@@ -108,8 +110,12 @@ class SlotRow:
 
 
 @dataclass(frozen=True, slots=True)
-class HintRow:
-    """A slot or preference hint (row id its seq); ``authority`` is inferred or hint."""
+class StatementRow:
+    """A statement of an event that has no EventRow: a hint, or a user's answer to a question.
+
+    Row id ``seq NUL index``; ``kind`` is slot or preference, ``confidence`` in millionths. An
+    answer bears a unit, a hint none; ``digest`` is that of the event's body.
+    """
 
     kind: HintKind
     subject: str
@@ -118,6 +124,7 @@ class HintRow:
     authority: Authority
     confidence: int
     event_id: str
+    digest: bytes
     effective_ms: int
 
 
@@ -134,10 +141,14 @@ class ConsequenceRow:
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnRow:
-    """An event id (row id) whose units and slots are out of force, for ever, since ``by_seq``."""
+    """An event id (row id) whose units and slots are out of force, for ever, since ``by_seq``.
+
+    ``seq`` is that of the event, None as long as it has not arrived.
+    """
 
     by_seq: int
     effective_ms: int
+    seq: int | None
 
 
 @dataclass(frozen=True, slots=True)

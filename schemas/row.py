@@ -25,12 +25,12 @@ from schemas.history_row import (
     ConsequenceRow,
     DerivedRow,
     EventRow,
-    HintRow,
     OrderRow,
     SeenRow,
     SlotRow,
     SourceRow,
     Standing,
+    StatementRow,
     TouchRow,
     UserHead,
     WithdrawnRow,
@@ -51,7 +51,6 @@ __all__ = [
     "DerivedRow",
     "EpisodeRow",
     "EventRow",
-    "HintRow",
     "Kind",
     "ObligationRow",
     "OrderRow",
@@ -65,6 +64,7 @@ __all__ = [
     "SlotRow",
     "SourceRow",
     "Standing",
+    "StatementRow",
     "TouchRow",
     "TurnRow",
     "UserHead",
@@ -141,7 +141,7 @@ class Kind(IntEnum):
     REGIME = 21
     CATALOGUE = 22
     DEADLINE = 23
-    HINT = 24
+    STATEMENT = 24
     ATTESTED = 25
 
 
@@ -169,7 +169,7 @@ Row: TypeAlias = (
     | RegimeRow
     | CatalogueRow
     | DeadlineRow
-    | HintRow
+    | StatementRow
     | AttestedRow
 )
 
@@ -197,7 +197,7 @@ ROW_RECORDS: Final[dict[Kind, type]] = {
     Kind.REGIME: RegimeRow,
     Kind.CATALOGUE: CatalogueRow,
     Kind.DEADLINE: DeadlineRow,
-    Kind.HINT: HintRow,
+    Kind.STATEMENT: StatementRow,
     Kind.ATTESTED: AttestedRow,
 }
 

@@ -1,0 +1,260 @@
+"""One linear pass over what a user's events bear: E_t and the statements behind u_t (spec 3).
+
+What is in E_t for a turn: units inside its scopes, valid at as_of and not replaced; withdrawn
+ones have no row any more. Assembling the situation is ``reading``.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from processors.authority import rank
+from processors.compilation.history import (
+    cap_authority,
+    list_consequences,
+    list_fixed,
+    read_statement,
+)
+from processors.compilation.slots import is_valid, settle, settle_set
+from processors.compilation.units import (
+    TEXT,
+    Stating,
+    build_slot_unit,
+    count_answer_units,
+    list_statements,
+)
+from processors.situation import SlotState, Unit
+from processors.view import View
+from schemas.catalogue import Authority
+from schemas.event import (
+    EvidenceRecorded,
+    HintKind,
+    ObservationCorrected,
+    Sensitivity,
+    SlotStatement,
+    UtteranceObserved,
+)
+from schemas.row import ConsequenceRow, EventRow, PredicateRow, Standing, StatementRow
+
+Key = tuple[str, str]
+"""Subject and slot."""
+
+
+class Bearing(NamedTuple):
+    """A statement, and what its unit is made of; ``source`` None when it makes no unit here."""
+
+    standing: Standing
+    index: int
+    source: SlotStatement | StatementRow | None
+    digest: bytes
+
+
+@dataclass(slots=True)
+class Pool:
+    """What the pass has found: units with their index, statements and preferences per slot."""
+
+    as_of_ms: int
+    scopes: frozenset[str]
+    units: list[tuple[int, int, Unit]] = field(default_factory=list)
+    stated: dict[Key, list[Bearing]] = field(default_factory=dict)
+    preferences: dict[Key, tuple[SlotState, int]] = field(default_factory=dict)
+    touched: dict[str, int] = field(default_factory=dict)
+
+
+def read_pool(view: View, *, as_of_ms: int, scopes: frozenset[str]) -> Pool:
+    """Return the pool of a turn with these scopes at this moment."""
+    pool = Pool(as_of_ms, scopes)
+    for row_id, row in view.scan(EventRow):
+        payload = row.event.payload
+        if isinstance(payload, UtteranceObserved):
+            _take_text(pool, view, row, int(row_id), payload)
+        elif isinstance(payload, EvidenceRecorded):
+            _take_evidence(pool, view, row, int(row_id), payload)
+        else:
+            _take_statements(pool, view, row, int(row_id))
+    for row_id, statement in view.scan(StatementRow):
+        _take_statement(pool, row_id, statement)
+    if view.scan(ConsequenceRow):
+        for subject, slot, standing in list_consequences(view):
+            _state(pool, (subject, slot), Bearing(standing, 0, None, b""))
+    return pool
+
+
+def take_contract(pool: Pool, rows: list[PredicateRow]) -> None:
+    """Add what predicates in force state about slots, with confirmed authority."""
+    for row in rows:
+        for subject, slot, standing in list_fixed(row):
+            _state(pool, (subject, slot), Bearing(standing, 0, None, b""))
+
+
+def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, SlotState]:
+    """Return u_t's slots at as_of, and add the units of statements that are not replaced."""
+    slots: dict[Key, SlotState] = {}
+    for key, bearings in pool.stated.items():
+        if len(bearings) > 1:
+            bearings.sort(key=lambda bearing: (bearing.standing.seq, bearing.index))
+        is_set = key[1] in set_slots
+        standings = [bearing.standing for bearing in bearings]
+        winner = (settle_set if is_set else settle)(standings, pool.as_of_ms)
+        if winner is not None:
+            slots[key] = to_state(winner)
+        strongest: Bearing | None = None  # Of the later ones; an earlier one must exceed it.
+        for bearing in reversed(bearings):
+            if not is_valid(bearing.standing, pool.as_of_ms):
+                continue
+            if is_set or strongest is None or not _is_replaced(bearing, strongest):
+                _take_unit(pool, bearing)
+            if strongest is None or _outranks(bearing, strongest):
+                strongest = bearing
+    pool.units.sort(key=lambda item: (item[0], item[1]))
+    return slots
+
+
+def _outranks(bearing: Bearing, other: Bearing) -> bool:
+    return rank(bearing.standing.authority) > rank(other.standing.authority)
+
+
+def _is_replaced(bearing: Bearing, later: Bearing) -> bool:
+    """Return whether a later statement takes the place of this one's unit.
+
+    A confirmed predicate, or a commitment, that says the same leaves the evidence for it alone.
+    """
+    if _outranks(bearing, later):
+        return False
+    return later.source is not None or later.standing.value != bearing.standing.value
+
+
+def to_state(standing: Standing) -> SlotState:
+    """Return a statement as the situation shows it."""
+    return SlotState(
+        standing.value, standing.authority, standing.event_id, standing.seq,
+        standing.valid_from_ms, standing.valid_to_ms,
+    )  # fmt: skip
+
+
+def is_inside(scopes: tuple[str, ...], turn: frozenset[str]) -> bool:
+    """Return whether a unit of these scopes may be seen in a turn of those (spec 3.2).
+
+    One without scopes may be seen anywhere, one with scopes only where the turn shares one.
+    """
+    return not scopes or not turn.isdisjoint(scopes)
+
+
+def _take_text(
+    pool: Pool, view: View, row: EventRow, seq: int, payload: UtteranceObserved
+) -> None:
+    pool.touched[TEXT] = seq
+    if row.effective_ms > pool.as_of_ms:
+        return
+    if payload.scopes and not is_inside(payload.scopes, pool.scopes):
+        return
+    text = payload.text
+    unit = Unit(
+        f"{seq}#0", row.event.event_id, row.digest, seq, text, None, "", None, None, (TEXT,),
+        cap_authority(view, row, seq), False, Sensitivity.NONE,
+        len(text) if text.isascii() else len(text.encode()), None,
+    )  # fmt: skip
+    pool.units.append((seq, 0, unit))
+
+
+def _take_evidence(
+    pool: Pool, view: View, row: EventRow, seq: int, payload: EvidenceRecorded
+) -> None:
+    worth = cap_authority(view, row, seq)
+    for index, draft in enumerate(payload.units):
+        for dimension in draft.dimensions:
+            pool.touched[dimension] = seq
+        start = row.effective_ms if draft.valid_from_ms is None else draft.valid_from_ms
+        if pool.as_of_ms < start:
+            continue
+        if draft.valid_to_ms is not None and draft.valid_to_ms <= pool.as_of_ms:
+            continue
+        if draft.scopes and not is_inside(draft.scopes, pool.scopes):
+            continue
+        cost = len(draft.content.encode()) if draft.cost is None else draft.cost
+        unit = Unit(
+            f"{seq}#{index}", row.event.event_id, row.digest, seq, draft.content,
+            draft.reference, "", draft.slot, draft.value, draft.dimensions, worth,
+            draft.tail_witness, draft.sensitivity, cost, None,
+        )  # fmt: skip
+        pool.units.append((seq, index, unit))
+
+
+def _take_statements(pool: Pool, view: View, row: EventRow, seq: int) -> None:
+    event = row.event
+    payload = event.payload
+    if not isinstance(payload, Stating):
+        return
+    worth = cap_authority(view, row, seq)
+    scopes = () if isinstance(payload, ObservationCorrected) else payload.scopes
+    inside = is_inside(scopes, pool.scopes)
+    for index, statement in enumerate(list_statements(event)):
+        start = statement.valid_from_ms
+        standing = Standing(
+            statement.value, worth, event.event_id, seq,
+            row.effective_ms if start is None else start, statement.valid_to_ms,
+        )  # fmt: skip
+        pool.touched[statement.slot] = seq
+        bears = inside and statement.value is not None
+        source = statement if bears else None
+        key = (statement.subject, statement.slot)
+        _state(pool, key, Bearing(standing, index, source, row.digest))
+
+
+def _take_statement(pool: Pool, row_id: str, row: StatementRow) -> None:
+    seq, _, index = row_id.partition("\0")
+    subject, slot, standing = read_statement(row, int(seq))
+    if row.kind is not HintKind.PREFERENCE:
+        pool.touched[slot] = max(standing.seq, pool.touched.get(slot, 0))
+        source = row if count_answer_units(row) else None
+        _state(pool, (subject, slot), Bearing(standing, int(index), source, row.digest))
+    elif is_valid(standing, pool.as_of_ms):
+        before = pool.preferences.get((subject, slot))
+        if before is None or rank(row.authority) >= rank(before[0].authority):
+            pool.preferences[subject, slot] = (to_state(standing), row.confidence)
+
+
+def _state(pool: Pool, key: Key, bearing: Bearing) -> None:
+    bearings = pool.stated.get(key)
+    if bearings is None:
+        pool.stated[key] = [bearing]
+    else:
+        bearings.append(bearing)
+
+
+def _take_unit(pool: Pool, bearing: Bearing) -> None:
+    standing, source = bearing.standing, bearing.source
+    if source is None:
+        return
+    unit = build_slot_unit(
+        standing.seq, bearing.index, standing.event_id, bearing.digest, source,
+        standing.authority,
+    )  # fmt: skip
+    pool.units.append((standing.seq, bearing.index, unit))
+
+
+def list_user_values(
+    pool: Pool, ended: list[PredicateRow]
+) -> dict[Key, tuple[SlotState, ...]]:
+    """Return every value that the user ever stated about a slot, newest first (spec 5.7).
+
+    Asserted and confirmed ones, also those that were replaced, expired or revoked since.
+    """
+    found: dict[Key, list[Standing]] = {}
+    for key, bearings in pool.stated.items():
+        own = [
+            bearing.standing
+            for bearing in bearings
+            if rank(bearing.standing.authority) >= rank(Authority.ASSERTED)
+        ]
+        if own:
+            found[key] = own
+    for row in ended:
+        for subject, slot, standing in list_fixed(row):
+            found.setdefault((subject, slot), []).append(standing)
+    return {
+        key: tuple(
+            to_state(standing)
+            for standing in sorted(own, key=lambda one: one.seq, reverse=True)
+        )
+        for key, own in found.items()
+    }

@@ -1,0 +1,186 @@
+"""read_situation: h_t, u_t, E_t and the request of one turn, from the rows, once (spec 3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from processors.compilation.commitments import new_episode
+from processors.compilation.contract import REPLACED, digest_contract
+from processors.compilation.control import is_incomplete, read_regime
+from processors.compilation.draft import HEAD_ID, NEW_HEAD
+from processors.compilation.fixing import find_fixed_slot, name_zone
+from processors.compilation.pool import (
+    Pool,
+    list_user_values,
+    read_pool,
+    settle_pool,
+    take_contract,
+)
+from processors.compilation.proposals import OPEN
+from processors.compilation.slots import slot_id
+from processors.compilation.units import build_predicate_unit
+from processors.predicates.applies import contains
+from processors.predicates.walk import read_text_slots
+from processors.situation import InForce, Situation, Unit
+from processors.view import Arrival, View
+from schemas.catalogue import Catalogue, Scene
+from schemas.event import TurnRequested
+from schemas.row import (
+    ActivationRow,
+    CatalogueRow,
+    CommitmentRow,
+    EpisodeRow,
+    ObligationRow,
+    PendingRow,
+    PredicateRow,
+    ProposalRow,
+    QuestionRow,
+    RegimeRow,
+    TouchRow,
+    UserHead,
+)
+
+ACTIVATION_ID = ""
+
+
+def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situation:
+    """Return all that deciding a pending turn at this event may read (spec 5.4).
+
+    ``view`` shows the event's own changes already. as_of is the turn's effective time unless the
+    request names another (spec 3.5). E_t holds the units inside the turn's scopes, valid at
+    as_of and neither withdrawn nor replaced, one for each predicate in force among them, sorted
+    by (seq, index).
+    """
+    request = pending.request.payload
+    assert isinstance(request, TurnRequested), "a pending turn holds its request"
+    regime = _read_turn_regime(view, request)
+    catalogue = _read_catalogue(view, regime)
+    as_of_ms = pending.effective_ms if request.as_of_ms is None else request.as_of_ms
+    rows = [row for _, row in view.scan(PredicateRow)]
+    in_force = [row for row in rows if row.ended_seq is None]
+    pool = read_pool(view, as_of_ms=as_of_ms, scopes=frozenset(request.scopes))
+    take_contract(pool, in_force)
+    slots = settle_pool(pool, catalogue.set_slots)
+    head = view.get(UserHead, HEAD_ID) or NEW_HEAD
+    scene = _find_scene(catalogue, request.scene)
+    return Situation(
+        tenant=view.tenant,
+        user=view.user,
+        turn_id=pending.request.event_id,
+        request=request,
+        request_seq=pending.seq,
+        request_event_id=pending.request.event_id,
+        request_digest=pending.request_digest,
+        seq=arrival.seq,
+        effective_ms=arrival.effective_ms,
+        as_of_ms=as_of_ms,
+        historical=as_of_ms != pending.effective_ms,
+        zone=name_zone(pending.request),
+        regime=regime,
+        catalogue=catalogue,
+        scene=scene,
+        types={declared.name: declared for declared in catalogue.types},
+        contract=_list_contract(rows),
+        contract_version=head.contract_version,
+        contract_digest=digest_contract(in_force),
+        slots=slots,
+        stated=list_user_values(pool, [row for row in rows if row.ended_seq is not None]),
+        preferences=pool.preferences,
+        units=_list_units(pool, in_force),
+        obligations=tuple(
+            (row_id, row)
+            for row_id, row in view.scan(ObligationRow)
+            if row.discharged_seq is None
+        ),
+        proposals=tuple(row for _, row in view.scan(ProposalRow) if row.status == OPEN),
+        questions=tuple(view.scan(QuestionRow)),
+        touches=_list_touches(view, pool),
+        commitments=dict(view.scan(CommitmentRow)),
+        episode=view.get(EpisodeRow, scene.name) or new_episode(pending.seq),
+        activation=view.get(ActivationRow, ACTIVATION_ID) or ActivationRow((), ()),
+        incomplete=is_incomplete(view, regime),
+        halted=head.halted,
+        chain=head.chain,
+    )
+
+
+def _read_turn_regime(view: View, request: TurnRequested) -> RegimeRow:
+    """Return what is in force, under the catalogue that the turn named, if it named one."""
+    regime = read_regime(view)
+    named = request.catalogue_digest
+    if named is None or view.get(CatalogueRow, named.hex()) is None:
+        return regime
+    return replace(regime, catalogue_digest=named)
+
+
+def _read_catalogue(view: View, regime: RegimeRow) -> Catalogue:
+    row = view.get(CatalogueRow, regime.catalogue_digest.hex())
+    assert row is not None, "the active catalogue has a row"
+    return row.catalogue
+
+
+def _find_scene(catalogue: Catalogue, name: str) -> Scene:
+    """Return the scene; one that a newer catalogue lacks allows nothing any more."""
+    for scene in catalogue.scenes:
+        if scene.name == name:
+            return scene
+    return Scene(name, (), (), (), (), (), "")
+
+
+def _list_contract(rows: Sequence[PredicateRow]) -> tuple[InForce, ...]:
+    ended: dict[int, list[PredicateRow]] = {}
+    for row in rows:
+        if row.ended_seq is not None and row.ended_by.startswith(REPLACED):
+            ended.setdefault(row.ended_seq, []).append(row)
+    found = [
+        InForce(row, _find_predecessor(row, ended)) for row in rows if row.ended_seq is None
+    ]
+    return tuple(sorted(found, key=lambda item: (item.row.predicate.predicate_id, item.row.seq)))
+
+
+def _find_predecessor(
+    row: PredicateRow, ended: Mapping[int, list[PredicateRow]]
+) -> PredicateRow | None:
+    """Return what a predicate replaced: the version before it, else what it named first."""
+    candidates = ended.get(row.seq, [])
+    for name in (row.predicate.predicate_id, *row.replaces):
+        for before in candidates:
+            if before.predicate.predicate_id == name:
+                return before
+    return None
+
+
+def _list_units(pool: Pool, in_force: Sequence[PredicateRow]) -> tuple[Unit, ...]:
+    """Return E_t: the units of events, and one for each predicate in force and valid at as_of."""
+    keyed = [((seq, 0, index, ""), unit) for seq, index, unit in pool.units]
+    for row in in_force:
+        predicate = row.predicate
+        if contains(predicate, pool.as_of_ms):
+            texts = (predicate.expression, predicate.unless or "")
+            names = dict.fromkeys(name for text in texts if text for name in read_text_slots(text))
+            unit = build_predicate_unit(
+                row, slots=tuple(sorted(names)), fixed=find_fixed_slot(predicate)
+            )
+            keyed.append(((row.seq, 1, 0, predicate.predicate_id), unit))
+    if in_force:
+        keyed.sort(key=lambda item: item[0])
+    return tuple(unit for _, unit in keyed)
+
+
+def _list_touches(view: View, pool: Pool) -> dict[str, TouchRow]:
+    """Return when what a question may be about was touched last (spec 5.9).
+
+    Proposals, predicates and obligations have rows for it; what events say about slots and
+    dimensions is in the events themselves.
+    """
+    touches = dict(view.scan(TouchRow))
+    for dimension, seq in pool.touched.items():
+        _touch(touches, f"dimension:{dimension}", seq)
+    for (subject, slot), bearings in pool.stated.items():
+        _touch(touches, f"slot:{slot_id(subject, slot)}", bearings[-1].standing.seq)
+    return touches
+
+
+def _touch(touches: dict[str, TouchRow], what: str, seq: int) -> None:
+    before = touches.get(what)
+    if before is None or before.seq < seq:
+        touches[what] = TouchRow(seq)
