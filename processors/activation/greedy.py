@@ -13,6 +13,9 @@ from processors.activation.placement import Draft, Entry, enter, open_draft, val
 
 _Key = tuple[int, int, int, str, int]
 
+_INFINITE = 1 << 256
+"""The ratio of a unit that costs nothing: above every gain times every scale."""
+
 
 def select_greedily(instance: Instance) -> Draft:
     """Choose a set by spec 4.2: covered weight per cost, then J per cost, then the single best."""
@@ -57,7 +60,7 @@ def _rank_coverage(instance: Instance, unit: int, new: int) -> _Key:
     """Give the sort key of a unit that newly covers `new`; least is best, cost 0 first of all."""
     weight, value = instance.weigh(new)
     cost = instance.cost[unit]
-    ratio = weight * instance.scale // cost if cost else 1 << 256
+    ratio = weight * instance.scale // cost if cost else _INFINITE
     return (-ratio, -instance.linear[unit] - value, cost, instance.unit_ids[unit], unit)
 
 
@@ -76,7 +79,7 @@ def buy_objective(instance: Instance, draft: Draft, offered: list[int], entry: E
         if new := masks[unit] & ~draft.covered:
             gain += instance.weigh(new)[1]
         price = cost[unit]
-        ratio = gain * scale // price if price or gain <= 0 else 1 << 256
+        ratio = gain * scale // price if price else _INFINITE
         return (-ratio, -gain, price, ids[unit], unit)
 
     queue = [key for unit in offered if unit not in taken and (key := rank(unit))[1] < 0]

@@ -80,12 +80,12 @@ class Problem:
 
     def __post_init__(self) -> None:
         _check_lengths(self)
+        _check_requirements(self)
         _check_column(self, "rel", least=-TERM_MAX, most=TERM_MAX)
         _check_column(self, "over", least=-TERM_MAX, most=TERM_MAX)
         _check_column(self, "cost", least=0, most=COST_MAX)
         _check_column(self, "covers", least=0, most=(1 << len(self.requirement_weights)) - 1)
         _check_column(self, "debt", least=0, most=(1 << self.obligations) - 1)
-        _check_requirements(self)
         for name in ("budget_main", "budget_tail"):
             value = getattr(self, name)
             if type(value) is not int or not 0 <= value <= COST_MAX:

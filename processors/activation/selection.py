@@ -32,7 +32,7 @@ class Uncovered:
     cheapest first) fit neither empty budget. `crowded_out`: one would fit alone, but not
     beside what was chosen. `main_needed` and `tail_needed` are the budgets that would do: each
     alone holds the cheapest such unit beside the chosen units of that budget which cover some
-    requirement. None where no raise would help.
+    requirement, so a set that covers this one too fits. None where no unit could use it.
     """
 
     requirement: int

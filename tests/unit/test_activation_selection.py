@@ -1,0 +1,316 @@
+"""What activation chooses and what it says about it, one law per test (spec 4)."""
+
+from dataclasses import replace
+
+import pytest
+
+from processors.activation.objective import Terms, Value
+from processors.activation.problem import MILLION, ProblemError, Weights
+from processors.activation.selection import explain_left_out
+from processors.activation.selectors import SELECTORS, select_units
+from tests.activation_problems import make_problem
+
+MODES = ("turn", "result")
+
+
+def ids(selection):
+    """Return the ids of the units chosen, sorted."""
+    return sorted(entry.unit_id for entry in selection.entries)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_coverage_goes_before_relevance(mode):
+    """A requirement that the budget allows is covered, whatever the plain objective prefers."""
+    problem = make_problem(
+        [
+            {"id": "dull witness", "cost": 100, "covers": 0b1},
+            {"id": "charming", "cost": 60, "rel": MILLION},
+            {"id": "pleasing", "cost": 40, "rel": MILLION},
+            {"id": "amusing", "cost": 40, "rel": MILLION, "debt": 0b1},
+        ],
+        requirement_weights=(1,),
+        obligations=1,
+        budget_main=100,
+    )
+
+    chosen, plain = (select_units(problem, selector=s, mode=mode) for s in ("two_level", "paper_j"))
+
+    assert ["dull witness"] == ids(chosen)
+    assert ["amusing", "pleasing"] == ids(plain)
+    assert Value(1, 2 * MILLION) == chosen.value
+    assert Value(0, 3 * MILLION) == plain.value
+
+
+def test_each_entry_carries_its_five_terms_in_order_of_entry():
+    """Terms are what a unit adds at its entry: a requirement and a debt count for the first."""
+    problem = make_problem(
+        [
+            {"id": "a", "cost": 10, "rel": 500_000, "over": 100_000, "covers": 0b11, "debt": 1},
+            {"id": "b", "cost": 20, "rel": 900_000, "covers": 0b10, "debt": 1, "tail": True},
+        ],
+        requirement_weights=(1, 3),
+        obligations=1,
+        budget_main=50,
+    )
+
+    selection = select_units(problem)
+
+    assert [
+        ("a", "main", Terms(500_000, 8 * MILLION, 0, MILLION, -100_000)),
+        ("b", "main", Terms(900_000, 0, 2 * MILLION, 0, 0)),
+    ] == [tuple(entry) for entry in selection.entries]
+    assert selection.value.j == sum(entry.terms.gain for entry in selection.entries)
+    assert Value(0, 0) == selection.gap
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_witness_uses_the_reserve_first_and_main_when_the_reserve_is_full(mode):
+    """Tail witnesses that cover a requirement fill the reserve; the next one goes to main."""
+    problem = make_problem(
+        [
+            {"id": "first", "cost": 30, "covers": 0b01, "tail": True},
+            {"id": "second", "cost": 40, "covers": 0b10, "tail": True},
+        ],
+        requirement_weights=(1, 1),
+        budget_main=40,
+        budget_tail=45,
+    )
+
+    selection = select_units(problem, mode=mode)
+
+    assert ["first", "second"] == ids(selection)
+    assert len(selection.main_ids) == 1 == len(selection.tail_ids)
+    assert selection.main_spent <= 40
+    assert selection.tail_spent <= 45
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_witness_of_nothing_required_is_ordinary(mode):
+    """A tail witness that covers no requirement earns no tail term and no place in the reserve."""
+    problem = make_problem(
+        [{"id": "idle", "cost": 30, "rel": 700_000, "tail": True}],
+        budget_main=0,
+        budget_tail=100,
+    )
+
+    assert [] == ids(select_units(problem, mode=mode))
+    raised = select_units(replace(problem, budget_main=30), mode=mode)
+    assert ("idle",) == raised.main_ids
+    assert Terms(700_000, 0, 0, 0, 0) == raised.entries[0].terms
+
+
+def test_only_gain_enters():
+    """A unit whose relevance is below its penalty stays out, however much budget is left."""
+    problem = make_problem(
+        [
+            {"id": "worthless", "cost": 1, "rel": 300_000, "over": 300_000},
+            {"id": "useful", "cost": 1, "rel": 300_001, "over": 300_000},
+        ],
+        budget_main=1_000,
+    )
+
+    assert ["useful"] == ids(select_units(problem))
+
+
+def test_the_best_single_unit_beats_a_worse_bargain():
+    """Greedy by ratio takes the cheap unit first; the dear one alone is worth more."""
+    problem = make_problem(
+        [
+            {"id": "cheap", "cost": 1, "rel": 30_000},
+            {"id": "dear", "cost": 100, "rel": MILLION},
+        ],
+        budget_main=100,
+    )
+
+    assert ["dear"] == ids(select_units(problem))
+
+
+def test_a_unit_of_cost_nothing_has_an_infinite_ratio():
+    """What costs nothing enters first, also under budgets of 0."""
+    problem = make_problem(
+        [
+            {"id": "free", "cost": 0, "rel": 1},
+            {"id": "free witness", "cost": 0, "covers": 0b1},
+            {"id": "paid", "cost": 1, "rel": MILLION},
+        ],
+        requirement_weights=(1,),
+        budget_main=0,
+    )
+
+    selection = select_units(problem)
+
+    assert ["free witness", "free"] == [entry.unit_id for entry in selection.entries]
+
+
+def test_equal_units_enter_by_id():
+    """Ties in ratio, gain and cost are broken by unit id."""
+    problem = make_problem(
+        [{"id": name, "cost": 10, "rel": 5} for name in ("c", "a", "b")], budget_main=20
+    )
+
+    assert ["a", "b"] == [entry.unit_id for entry in select_units(problem).entries]
+
+
+def test_result_mode_swaps_one_for_one():
+    """Greedy keeps the better ratio; one swap brings the better set."""
+    problem = make_problem(
+        [
+            {"id": "lean", "cost": 40, "rel": 410_000},
+            {"id": "also lean", "cost": 50, "rel": 500_000},
+            {"id": "rich", "cost": 60, "rel": 580_000},
+        ],
+        budget_main=110,
+    )
+
+    assert ["also lean", "lean"] == ids(select_units(problem, mode="turn"))
+    assert ["also lean", "rich"] == ids(select_units(problem, mode="result"))
+
+
+def test_result_mode_finds_a_cover_that_greedy_misses():
+    """The cheap cover of one requirement blocks both; result mode takes the dear cover of two."""
+    problem = make_problem(
+        [
+            {"id": "cheap", "cost": 30, "covers": 0b01},
+            {"id": "both", "cost": 90, "covers": 0b11},
+            {"id": "filler", "cost": 60, "rel": MILLION},
+        ],
+        requirement_weights=(1, 1),
+        budget_main=100,
+    )
+
+    result = select_units(problem, mode="result")
+
+    assert ["both"] == ids(result)
+    assert 0 == result.gap.covered_weight
+
+
+def test_reasons_name_what_would_do():
+    """Left uncovered: no unit at all, none that fits alone, or one that others crowd out."""
+    problem = make_problem(
+        [
+            {"id": "kept", "cost": 50, "covers": 0b0001},
+            {"id": "crowded", "cost": 60, "covers": 0b0010},
+            {"id": "vast", "cost": 900, "covers": 0b0100},
+            {"id": "vaster", "cost": 990, "covers": 0b0100, "tail": True},
+        ],
+        requirement_weights=(1, 1, 1, 1),
+        budget_main=100,
+        budget_tail=10,
+    )
+
+    uncovered = select_units(problem).uncovered
+
+    assert [
+        (1, "crowded_out", ("crowded",), 110, None),
+        (2, "over_budget", ("vast", "vaster"), 950, 990),
+        (3, "no_unit", (), None, None),
+    ] == [
+        (one.requirement, one.reason, one.unit_ids, one.main_needed, one.tail_needed)
+        for one in uncovered
+    ]
+    for needed in (110, 950):
+        assert 1 < select_units(replace(problem, budget_main=needed)).value.covered_weight
+
+
+def test_units_left_out_are_listed_by_what_they_would_add():
+    """Each unit left out has its terms beside the whole selection, greatest gain first."""
+    problem = make_problem(
+        [
+            {"id": "taken", "cost": 10, "rel": 500_000, "covers": 0b1},
+            {"id": "spare", "cost": 200, "rel": 400_000, "covers": 0b1},
+            {"id": "better spare", "cost": 200, "rel": 450_000},
+        ],
+        requirement_weights=(1,),
+        budget_main=50,
+    )
+
+    left_out = explain_left_out(problem, select_units(problem))
+
+    assert [("better spare", 450_000), ("spare", 400_000)] == [(u, t.gain) for u, t in left_out]
+
+
+def test_selectors_differ_by_what_they_are_named_for():
+    """Each named alternative drops its one idea and nothing else."""
+    problem = make_problem(
+        [
+            {"id": "witness", "cost": 50, "covers": 0b1, "tail": True},
+            {"id": "owed", "cost": 50, "debt": 0b1},
+            {"id": "liked", "cost": 50, "rel": 900_000},
+            {"id": "liked twin", "cost": 50, "rel": 890_000},
+            {"id": "other", "cost": 50, "rel": 300_000},
+        ],
+        requirement_weights=(1,),
+        obligations=1,
+        budget_main=100,
+        budget_tail=50,
+        tokens=tuple(map(frozenset, ({"w"}, {"o"}, {"l", "m"}, {"l", "m"}, {"x"}))),
+    )
+
+    chosen = {name: ids(select_units(problem, selector=name)) for name in SELECTORS}
+
+    assert {
+        "two_level": ["liked", "owed", "witness"],
+        "paper_j": ["liked", "owed", "witness"],
+        "no_coverage": ["liked", "owed", "witness"],
+        "no_tail_reserve": ["liked", "owed", "witness"],
+        "no_debt": ["liked", "liked twin", "witness"],
+        "topk": ["liked", "liked twin", "other"],
+        "mmr": ["liked", "other", "owed"],
+    } == chosen
+    tight = replace(problem, budget_main=50, budget_tail=50, weights=Weights(tail=0))
+    assert ["owed", "witness"] == ids(select_units(tight))
+    assert ["owed"] == ids(select_units(tight, selector="no_coverage"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"cost": (5, -1)}, "cost of unit 'b' is -1: at least 0"),
+        ({"budget_main": -1}, "budget_main is -1"),
+        ({"budget_tail": -5}, "budget_tail is -5"),
+        ({"rel": (1, 0.5)}, "rel of unit 'b' is 0.5: give a whole number"),
+        ({"unit_ids": ("a", "a")}, "unit id 'a' repeats in row 1"),
+        ({"over": (1,)}, "over has 1 rows for 2 unit ids"),
+        ({"covers": (0, 8)}, "covers of unit 'b' sets a bit beyond the 1 declared"),
+        ({"debt": (1, 0)}, "debt of unit 'a' sets a bit beyond the 0 declared"),
+        ({"requirement_weights": (0,)}, "weight of requirement 0 is 0"),
+        ({"tail_witness": (True, 1)}, "tail_witness"),
+        ({"tokens": (frozenset(),)}, "tokens has 1 rows"),
+        ({"obligations": -1}, "obligations is -1"),
+    ],
+)
+def test_a_problem_outside_the_law_is_refused_by_name(change, words):
+    """A wrong problem is refused with the field, the unit and the remedy."""
+    problem = make_problem(
+        [{"id": "a", "cost": 1}, {"id": "b", "cost": 1}], requirement_weights=(1,), budget_main=1
+    )
+
+    with pytest.raises(ProblemError, match=words):
+        replace(problem, **change)
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    """Selector, mode and weight are checked by name; mmr says that it needs tokens."""
+    problem = make_problem([{"id": "a", "cost": 1}], budget_main=1)
+
+    with pytest.raises(ProblemError, match="best.*mmr, no_coverage"):
+        select_units(problem, selector="best")
+    with pytest.raises(ProblemError, match="mode is 'fast'"):
+        select_units(problem, mode="fast")
+    with pytest.raises(ProblemError, match="mmr needs tokens"):
+        select_units(problem, selector="mmr")
+    with pytest.raises(ProblemError, match="weight tail is -1"):
+        Weights(tail=-1)
+
+
+@pytest.mark.parametrize("selector", sorted(SELECTORS))
+@pytest.mark.parametrize("mode", MODES)
+def test_no_units_are_a_legal_problem(selector, mode):
+    """Without units nothing is chosen, every requirement says no_unit, and the gap is 0."""
+    problem = make_problem([], requirement_weights=(1, 2), budget_main=0)
+
+    selection = select_units(problem, selector=selector, mode=mode)
+
+    assert () == selection.entries
+    assert ["no_unit", "no_unit"] == [one.reason for one in selection.uncovered]
+    assert Value(0, 0) == selection.gap
