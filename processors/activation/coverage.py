@@ -7,6 +7,7 @@ Here live the sources of requirements and M_t over evidence units. Which units a
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from processors.activation.conflicts import find_conflicting
 from processors.applicability import applies_to_scene, applies_to_type, find_fixings, find_slots
 from processors.situation import InForce, Situation, Unit
 from schemas.event import HintKind, TurnMode
@@ -168,6 +169,9 @@ def _find_sources(situation: Situation) -> Iterator[Source]:
     for obligation_id, obligation in situation.obligations:
         source = RequirementKind.DIMENSION, obligation.dimension, OBLIGATION + obligation_id
         yield from _keep_if_reached(situation, source)
+    for predicate in find_conflicting(situation):
+        for dimension in predicate.dimensions:
+            yield RequirementKind.DIMENSION, dimension, CONFLICT + predicate.predicate_id
 
 
 def _find_type_sources(situation: Situation) -> Iterator[Source]:

@@ -171,6 +171,23 @@ def test_the_catalogue_weighs_requirements():
     ) == derive_requirements(given)
 
 
+def test_a_contract_against_what_the_user_asserted_asks_for_the_dimensions_of_its_core():
+    """Where no type of the scene can be satisfied, each member of the core is a reason."""
+    state = SlotState("fish", Authority.ASSERTED, "e", 1, 0, None)
+    given = situation(
+        contract=(
+            predicate("p1", 'slots.dish == "soup"', dimensions=("menu",)),
+            predicate("p2", 'slots.diet == "vegan"', dimensions=("allergy",)),
+        ),
+        slots={("", "dish"): state},
+    )
+
+    assert (
+        dimension("allergy", "predicate:p2"),
+        dimension("menu", "conflict:p1", "predicate:p1"),
+    ) == derive_requirements(given)
+
+
 def test_candidates_widen_the_requirements():
     """Carried slots, open proposals and empty lists are sources once candidates exist."""
     doubtful = proposal(predicate("p9", 'slots.dish != "fish"'))
