@@ -21,7 +21,8 @@ from processors.ruleset import find_ruleset
 from processors.situation import Situation
 from processors.validation.basis import Basis, build_basis, read_attested
 from processors.validation.consequences import fold_outcome
-from processors.validation.validation import abstain, check_surface, decide, fail, repair_early
+from processors.validation.repair import abstain
+from processors.validation.validation import check_surface, decide, fail, repair_early
 from processors.view import Arrival, Changes, Output, Stamp, Step, View, lay_over
 from schemas.candidate import Attempt
 from schemas.codec import digest, encode
@@ -145,7 +146,7 @@ def _decide_turn(view: View, arrival: Arrival, stamp: Stamp) -> _Turn:
 def _open_turn(view: View, arrival: Arrival, request: TurnRequested, stamp: Stamp) -> _Turn:
     """End the turn at once for reasons (0), (1), (2) of spec 5.7, or issue its packet."""
     pending = open_pending(arrival, request, read_regime(view), stamp)
-    situation = _read_turn(view, pending, arrival)
+    situation = read_situation(view, pending, arrival)
     requirements = derive_requirements(situation)
     packet = activate(situation, requirements, number=1)
     issued = mark_issued(pending, packet)
@@ -163,7 +164,7 @@ def _answer_turn(view: View, arrival: Arrival, answer: CandidatesProposed) -> _T
         return _Turn({}, (), TURN_ENDED)
     if answer.packet_digest not in (None, pending.packet_digest):
         return _Turn({}, (), STALE_PACKET)
-    situation = _read_turn(view, pending, arrival)
+    situation = read_situation(view, pending, arrival)
     requirements = derive_requirements(situation)
     attested = read_attested(view, [digest(candidate) for candidate in answer.candidates])
     basis = _build_basis(situation, requirements, pending, arrival, attested)
@@ -191,7 +192,7 @@ def _fail_turn(view: View, arrival: Arrival, turn_id: str, failure: _Failure) ->
         return _Turn({}, (), TURN_ENDED)
     if failure.packet_digest not in (None, pending.packet_digest):
         return _Turn({}, (), STALE_PACKET)
-    situation = _read_turn(view, pending, arrival)
+    situation = read_situation(view, pending, arrival)
     requirements = derive_requirements(situation)
     basis = _build_basis(situation, requirements, pending, arrival, {})
     outcome = fail(
@@ -235,12 +236,7 @@ def _abstain_too_large(situation: Situation, basis: Basis) -> RepairAct:
     """Return the act of a turn whose record would be too large; its lists are left out."""
     bare = replace(basis, evidence=(), coverage=())
     detail = f"more than {OUTPUT_BYTES_MAX} bytes: ask for less at once, or withdraw evidence"
-    return abstain(situation, bare, reason=Reason.OUTCOME_TOO_LARGE, detail=detail)
-
-
-def _read_turn(view: View, pending: PendingRow, arrival: Arrival) -> Situation:
-    """Return the situation of a turn at the seq of the event that is being decided on."""
-    return read_situation(view, pending, arrival)
+    return abstain(situation, bare, (), reason=Reason.OUTCOME_TOO_LARGE, detail=detail)
 
 
 def _build_basis(
