@@ -33,7 +33,8 @@ class Memory:
     """One dialogue so far; keys are service names, scenes below that, then slots.
 
     ``current`` are the values of the annotated state, ``overwritten`` those that the user had
-    stated and replaced, ``shown`` all that a confirm or an offer after a failure showed.
+    stated and replaced, ``shown`` all that a confirm or an offer after a failure showed;
+    ``refusals`` counts the proposals declined for a slot.
     ``failed`` names the turn that followed the failure of a scene's last commitment.
     """
 
@@ -45,6 +46,7 @@ class Memory:
     shown: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     offered: dict[str, list[str]] = field(default_factory=dict)
     open: dict[str, dict[str, Proposal]] = field(default_factory=dict)
+    refusals: dict[tuple[str, str], int] = field(default_factory=dict)
     in_force: dict[str, dict[str, Proposal]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     spellings: dict[tuple[str, str, str], str] = field(default_factory=dict)
@@ -96,12 +98,15 @@ class Memory:
         return tuple(SlotValue(slot, held[slot].value) for slot in sorted(held))
 
 
-def build_proposal(intent: Intent, *, slot: str, value: str) -> Proposal:
-    """Return the proposal that the slot has this value, for an episode of the intent's scene."""
+def build_proposal(intent: Intent, *, slot: str, value: str, refusals: int) -> Proposal:
+    """Return the proposal that the slot has this value, for an episode of the intent's scene.
+
+    After a refusal it has another id: what was declined stays so, whoever repeats it.
+    """
     text = unicodedata.normalize("NFC", value)
     rule = Comparison(Operator.EQ, Path(SLOTS, (slot,)), Literal(text), Match.EXACT)
     predicate = Predicate(
-        predicate_id=f"{intent.scene}.{slot}",
+        predicate_id=f"{intent.scene}.{slot}" + (f".{refusals + 1}" if refusals else ""),
         expression=render(rule),
         unless=None,
         scenes=(intent.scene,),

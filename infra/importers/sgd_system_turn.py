@@ -202,7 +202,8 @@ def _propose(
         if not action["canonical_values"]:
             continue
         slot, value = action["slot"], action["canonical_values"][0]
-        proposal = build_proposal(intent, slot=slot, value=value)
+        refusals = memory.refusals.get((service, slot), 0)
+        proposal = build_proposal(intent, slot=slot, value=value, refusals=refusals)
         memory.open.setdefault(service, {})[slot] = proposal
         memory.shown.setdefault((service, slot), []).append(value)
         yield memory.scribe.write(

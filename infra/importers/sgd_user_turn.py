@@ -73,6 +73,8 @@ def _decline(memory: Memory, frame: Mapping[str, Any], user: Principal) -> Itera
     for action in list_acts(frame, "INFORM"):
         proposal = proposals.pop(action["slot"], None)
         if proposal is not None:
+            key = frame["service"], proposal.slot
+            memory.refusals[key] = memory.refusals.get(key, 0) + 1
             yield memory.scribe.write(
                 user, ProposalDeclined(proposal.digest), caused_by=memory.utterance_id
             )

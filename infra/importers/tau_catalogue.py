@@ -26,6 +26,10 @@ CERTIFICATE: Final = "send_certificate"
 
 RESERVATION_TYPE: Final = "reservation"
 CERTIFICATE_TYPE: Final = "certificate"
+ELSEWHERE: Final = "reservations"
+"""Where observed reservations were made: no scene of the catalogue, so that the outcome of a
+recorded call is never taken for that of a reservation that it did not make."""
+
 MUTATING: Final = (BOOK, CANCEL, FLIGHTS, BAGGAGES, PASSENGERS, CERTIFICATE)
 
 _CABINS: Final = ("basic_economy", "economy", "business")

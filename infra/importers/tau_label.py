@@ -63,8 +63,8 @@ class Gold:
     ) -> Standing:
         """Return what the corrected task says about a call made after those before it.
 
-        A call is judged in its own state: a correction that changes an earlier action on the
-        same reservation is about another state than the recorded one.
+        A call is judged in its own state: where the corrected task changes the reservation
+        first, and the run did not do that very change, the call met another reservation.
         """
         if self.corrected is None:
             return Standing.UNKNOWN
@@ -73,7 +73,8 @@ class Gold:
         at = self.corrected.index((call, arguments))
         needed = [action for action in self.corrected[:at] if _touches(action, arguments)]
         made = [action for action in before if _touches(action, arguments)]
-        return Standing.VALID if made == needed else Standing.OUT_OF_STATE
+        done = all(action in made for action in needed)
+        return Standing.VALID if done else Standing.OUT_OF_STATE
 
 
 def find_gold(run: Mapping[str, Any], verified: Sequence[Mapping[str, Any]]) -> Gold:

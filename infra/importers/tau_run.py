@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from infra.importers.envelope import OPERATOR, Scribe
-from infra.importers.tau_catalogue import BOOK, MUTATING, name_type
+from infra.importers.tau_catalogue import ELSEWHERE, MUTATING, RESERVATION_TYPE
 from infra.importers.tau_label import Gold, TauLabel
 from infra.importers.tau_limits import Limit, find_limits, repeats, says_yes
 from infra.importers.tau_policy import build_policy
@@ -107,7 +107,7 @@ def _state(course: Course, slots: tuple[SlotValue, ...]) -> Event:
 def _observe(course: Course, row: Mapping[str, Any]) -> Event:
     commitment_id, slots = course.world.observe(row)
     return course.scribe.write(
-        TOOL, CommitmentObserved(commitment_id, BOOK, name_type(BOOK), slots)
+        TOOL, CommitmentObserved(commitment_id, ELSEWHERE, RESERVATION_TYPE, slots)
     )
 
 
