@@ -1,16 +1,34 @@
-"""LCV from the outside: the four functions by which a turn ends, or does not end yet.
+"""LCV from the outside: the functions by which a turn ends, or does not end yet.
 
 ``processors.decision`` calls these and nothing else of this package but ``fold_outcome``
 (consequences) and the builders of ``Basis``.
 """
 
 from processors.situation import Situation
+from processors.validation import repair
+from processors.validation.assessment import (
+    Assessed,
+    Assessment,
+    assess,
+    list_feasible,
+    rank_vector,
+)
 from processors.validation.basis import Basis
+from processors.validation.certificate import certify, is_proven
+from processors.validation.diagnosis import (
+    Finding,
+    diagnose,
+    diagnose_early,
+    diagnose_standing,
+)
+from processors.validation.emission import commit, phrase
 from processors.view import View
 from schemas.candidate import Attempt, Candidate
 from schemas.catalogue import Catalogue
-from schemas.outcome import Commitment, RepairAct, Surface, TurnFailure
+from schemas.identity import outcome_id
+from schemas.outcome import Commitment, Reason, RepairAct, Surface, TurnFailure
 from schemas.packet import Requirement
+from schemas.row import CommitmentRow, TurnRow
 from schemas.turn import FailureKind
 
 
@@ -21,7 +39,14 @@ def repair_early(
 
     None means that candidates may be asked for.
     """
-    raise NotImplementedError
+
+    def derive() -> Finding | None:
+        return diagnose_early(situation, requirements)
+
+    finding = derive()
+    if finding is None:
+        return None
+    return repair.repair(situation, basis, (), finding, derive)
 
 
 def decide(
@@ -35,7 +60,31 @@ def decide(
     ``situation`` and ``requirements`` (R_t without what candidates bring to light) are those at
     the candidates' seq; an empty list of candidates is legal and ends in a repair act.
     """
-    raise NotImplementedError
+    assessment = assess(situation, requirements, basis, candidates)
+    standing = diagnose_standing(situation)
+    if standing is None:
+        chosen = choose(assessment)
+        if chosen is not None:
+            return commit(situation, basis, assessment.assessed, chosen)
+
+    def derive() -> Finding:
+        return diagnose(situation, assessment)
+
+    return repair.repair(situation, basis, assessment.assessed, derive(), derive)
+
+
+def choose(assessment: Assessment) -> Assessed | None:
+    """Return argmax S over F_t, ties by digest; None when nothing is feasible (spec 5.6).
+
+    What is chosen carries its proof in its report: a candidate counted feasible without one
+    would be a fault of ours, and is not emitted.
+    """
+    feasible = list_feasible(assessment)
+    if not feasible:
+        return None
+    best = min(feasible, key=lambda item: rank_vector(item.report))
+    assert is_proven(best.report), "a feasible candidate has a verdict that holds per predicate"
+    return best
 
 
 def fail(
@@ -47,11 +96,55 @@ def fail(
     attempts: tuple[Attempt, ...],
 ) -> TurnFailure:
     """Return the failure of a turn that ends without candidates (spec 5.10)."""
-    raise NotImplementedError
+    return TurnFailure(
+        outcome_id=outcome_id(
+            tenant=situation.tenant,
+            user=situation.user,
+            turn_id=situation.turn_id,
+            seq=situation.seq,
+        ),
+        tenant=situation.tenant,
+        user=situation.user,
+        turn_id=situation.turn_id,
+        seq=situation.seq,
+        scene=situation.scene.name,
+        kind=kind,
+        detail=detail,
+        attempts=attempts,
+        certificate=certify(situation, basis),
+    )
+
+
+def abstain(situation: Situation, basis: Basis, *, reason: Reason, detail: str) -> RepairAct:
+    """Return the act of a turn that cannot be answered whatever its candidates are."""
+    return repair.abstain(situation, basis, (), reason=reason, detail=detail)
 
 
 def check_surface(
     view: View, *, turn_id: str, seq: int, text: str, catalogue: Catalogue
 ) -> Surface | None:
-    """Return what became of a later phrasing (spec 5.11); None when the turn made no commitment."""
-    raise NotImplementedError
+    """Return what became of a later phrasing (spec 5.11); None when the turn made no commitment.
+
+    Once a commitment has been amended, its earlier version has no phrasing any more.
+    """
+    turn = view.get(TurnRow, turn_id)
+    if turn is None or turn.commitment_id is None:
+        return None
+    row = view.get(CommitmentRow, turn.commitment_id)
+    if row is None or row.seq != turn.seq:
+        mismatches: tuple[str, ...] = ("amended:",)
+    else:
+        slots = {slot.name: slot.value for slot in row.slots}
+        mismatches = phrase(
+            text, slots, catalogue=catalogue, scene=turn.scene, type_name=row.commitment_type
+        )
+    return Surface(
+        outcome_id=turn.outcome_id,
+        tenant=view.tenant,
+        user=view.user,
+        turn_id=turn_id,
+        seq=seq,
+        text=text,
+        accepted=not mismatches,
+        mismatches=mismatches,
+    )

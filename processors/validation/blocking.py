@@ -1,0 +1,229 @@
+"""What blocks a candidate, and which of it an answer of the user could provide.
+
+The user is never asked for what is held (spec 4.4): a unit that a candidate failed to cite, or
+a slot that it failed to carry, is its own fault.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from processors.activation.coverage import PREDICATE, binds, is_empty, is_known, meets
+from processors.applicability import find_slots
+from processors.predicates.text import PredicateTextError, parse
+from processors.predicates.walk import Reads, collect_reads
+from processors.situation import Situation
+from processors.validation.assessment import Assessed
+from processors.validation.clarification import Key, Needs, key_of
+from schemas.outcome import PredicateVerdict, Verdict
+from schemas.packet import Requirement, RequirementKind
+from schemas.predicate import Predicate
+from schemas.value import RecordValue, Value
+
+VERDICT: Final = "verdict"
+
+_NOTHING_READ: Final = Reads((), (), (), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """All that blocks one candidate, and what of it may be asked for."""
+
+    blockers: frozenset[Key]
+    askable: tuple[Requirement, ...]
+
+
+def find_unreachable(
+    situation: Situation, requirements: tuple[Requirement, ...]
+) -> tuple[Requirement, ...]:
+    """Return the requirements that leave no type of the scene a feasible candidate (5.7 (2)).
+
+    A type without such a requirement leaves a way, and then none is returned. A requirement is
+    out of reach when no valid unit has its dimension, when neither u_t, h_t nor the request has
+    its slot, or when no predicate in force fixes the slot that must be confirmed.
+    """
+    lost = [one for one in requirements if not is_reachable(situation, one)]
+    names = situation.scene.commitment_types
+    if not lost or not names:
+        return ()
+    bound = {
+        name: frozenset(key_of(one) for one in lost if binds(situation, one, name))
+        for name in names
+    }
+    if not all(bound.values()):
+        return ()
+    return tuple(one for one in lost if any(key_of(one) in keys for keys in bound.values()))
+
+
+def is_reachable(situation: Situation, requirement: Requirement) -> bool:
+    """Return whether some candidate could meet a requirement with what is held now."""
+    match requirement.kind:
+        case RequirementKind.DIMENSION:
+            return is_held(situation, requirement)
+        case RequirementKind.SLOT:
+            return is_held(situation, requirement) or any(
+                # Within what the user confirmed about it, the slot's value is to be proposed.
+                requirement.argument in find_slots(item.row.predicate)
+                for item in situation.contract
+            )
+        case RequirementKind.CONFIRMED:
+            return is_known(situation, requirement)
+        case _:
+            return True
+
+
+def is_held(situation: Situation, requirement: Requirement) -> bool:
+    """Return whether E_t, u_t, h_t or the request has what a requirement asks for."""
+    return is_known(situation, requirement) or any(
+        meets(unit, requirement) for unit in situation.units
+    )
+
+
+def find_obstacles(situation: Situation, item: Assessed) -> Obstacles:
+    """Return what blocks a supported candidate and what of it an answer could provide."""
+    askable: dict[Key, Requirement] = {}
+    blockers = {key_of(requirement) for requirement in item.report.unmet}
+    for requirement in item.report.unmet:
+        if _may_ask_for(situation, requirement):
+            askable[key_of(requirement)] = requirement
+    for verdict in item.report.verdicts:
+        if verdict.verdict is Verdict.HOLDS:
+            continue
+        wanted: tuple[Requirement, ...] = ()
+        if verdict.verdict is Verdict.MISSING:
+            wanted = tuple(_list_wanted(situation, item, verdict))
+        blockers.update(key_of(one) for one in wanted)
+        if not wanted:
+            blockers.add((VERDICT, verdict.predicate_id))
+        for one in wanted:
+            askable.setdefault(key_of(one), one)
+    return Obstacles(frozenset(blockers), tuple(askable[key] for key in sorted(askable)))
+
+
+def only_lacks(item: Assessed) -> bool:
+    """Return whether nothing of a candidate is wrong, only missing (5.7 (3))."""
+    return all(
+        verdict.verdict in {Verdict.HOLDS, Verdict.MISSING} for verdict in item.report.verdicts
+    )
+
+
+def collect_needs(
+    situation: Situation,
+    supported: tuple[Assessed, ...],
+    requirements: tuple[Requirement, ...] | None,
+) -> Needs:
+    """Return what may be asked for: these requirements, or else all askable ones."""
+    obstacles = [find_obstacles(situation, item) for item in supported]
+    wanted: dict[Key, Requirement] = {}
+    for obstacle in obstacles:
+        wanted.update({key_of(one): one for one in obstacle.askable})
+    if requirements is not None:
+        wanted = {key_of(one): one for one in requirements}
+    carried: dict[str, list[Value]] = {}
+    for item in supported:
+        for kind, argument in wanted:
+            value = item.judged.merged.slots.get(argument)
+            if kind == RequirementKind.CONFIRMED.value and not is_empty(value):
+                carried.setdefault(argument, []).append(value)
+    return Needs(
+        tuple(wanted[key] for key in sorted(wanted)),
+        tuple(obstacle.blockers for obstacle in obstacles),
+        {slot: tuple(values) for slot, values in carried.items()},
+    )
+
+
+def find_uncomputed(item: Assessed) -> tuple[PredicateVerdict, ...]:
+    """Return the verdicts that are invalid, not there, or wait for an external check (5.7 (5))."""
+    return tuple(
+        verdict
+        for verdict in item.report.verdicts
+        if verdict.verdict in {Verdict.INVALID, Verdict.UNKNOWN}
+        or (verdict.verdict is Verdict.MISSING and _lacks_check(item, verdict))
+    )
+
+
+def find_predicate(item: Assessed, verdict: PredicateVerdict) -> Predicate:
+    """Return the predicate that a verdict of this candidate is about."""
+    return next(
+        rule.item.row.predicate
+        for rule in item.judged.rules
+        if rule.held.predicate_id == verdict.predicate_id and rule.held.version == verdict.version
+    )
+
+
+def read_predicate(predicate: Predicate) -> Reads:
+    """Return what rule and exception read; a text that is no predicate reads nothing."""
+    texts = [predicate.expression] + ([] if predicate.unless is None else [predicate.unless])
+    try:
+        reads = [collect_reads(parse(text)) for text in texts]
+    except PredicateTextError:
+        return _NOTHING_READ
+    return Reads(
+        *(
+            tuple(sorted({name for one in reads for name in getattr(one, field)}))
+            for field in ("slots", "state", "units", "amended", "checks")
+        )
+    )
+
+
+def _may_ask_for(situation: Situation, requirement: Requirement) -> bool:
+    match requirement.kind:
+        case RequirementKind.DIMENSION | RequirementKind.SLOT:
+            return not is_held(situation, requirement)
+        case RequirementKind.CONFIRMED | RequirementKind.RESOLVE | RequirementKind.NON_EMPTY:
+            return True
+        case _:
+            return False
+
+
+def _list_wanted(
+    situation: Situation, item: Assessed, verdict: PredicateVerdict
+) -> Iterator[Requirement]:
+    """Yield what the user could state so that a missing verdict becomes one."""
+    predicate = find_predicate(item, verdict)
+    reads = read_predicate(predicate)
+    for name in _find_gaps(situation, item, predicate, reads):
+        weights = {one.requirement: one.weight for one in situation.scene.weights}
+        yield Requirement(
+            RequirementKind.SLOT,
+            name,
+            weights.get(f"{RequirementKind.SLOT.value}:{name}", 1),
+            (PREDICATE + predicate.predicate_id,),
+        )
+
+
+def _find_gaps(
+    situation: Situation, item: Assessed, predicate: Predicate, reads: Reads
+) -> tuple[str, ...]:
+    slots = item.judged.merged.slots
+    absent = [name for name in reads.slots if slots.get(name) is None]
+    if absent:
+        return tuple(name for name in absent if not _is_slot_held(situation, name))
+    inside = [name for name in reads.slots if isinstance(slots.get(name), RecordValue | tuple)]
+    if inside:
+        return tuple(inside)
+    subjects = ("", situation.user) if not predicate.subject else (predicate.subject,)
+    unknown = [
+        name
+        for name in reads.state
+        if all((subject, name) not in situation.slots for subject in subjects)
+    ]
+    if unknown:
+        return tuple(unknown)
+    cited = {unit.slot for unit in item.judged.cited}
+    uncited = [name for name in reads.units if name not in cited]
+    if uncited:
+        return tuple(name for name in uncited if not _is_slot_held(situation, name))
+    # What is left is a unit of measure: another currency, or a date without zone.
+    return () if reads.checks else reads.slots
+
+
+def _is_slot_held(situation: Situation, name: str) -> bool:
+    return is_held(situation, Requirement(RequirementKind.SLOT, name, 1, ()))
+
+
+def _lacks_check(item: Assessed, verdict: PredicateVerdict) -> bool:
+    predicate = find_predicate(item, verdict)
+    checks = read_predicate(predicate).checks
+    given = item.judged.find_scope(predicate.subject).verdicts
+    return any(check not in given for check in checks)
