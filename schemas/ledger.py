@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TopicDigest:
-    """Outputs of one batch on one topic: how many, and SHA-256 over their length-prefixed bodies."""
+    """Outputs of one batch on one topic: their number, and SHA-256 over their prefixed bodies."""
 
     topic: str
     count: int

@@ -1,7 +1,8 @@
 """Named points at which a process kills itself, so that tests can stop it at every step.
 
-`CRASH_AT=point` or `CRASH_AT=point:n` arms one point (its n-th passing, from 1); unset, `reach` does
-nothing. Armed by the environment because the process to kill is a real one, started from outside.
+`CRASH_AT=point` or `CRASH_AT=point:n` arms one point (its n-th passing, from 1); unset, `reach`
+does nothing. Armed by the environment because the process to kill is a real one, started from
+outside.
 """
 
 import os

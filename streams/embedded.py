@@ -7,11 +7,11 @@ folded again from the log, which is the truth.
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from schemas.ledger import Head
 from streams.clock import Clock, SystemClock
@@ -76,7 +76,7 @@ class Embedded:
         )
         reach("log_created")
 
-    def __enter__(self) -> "Embedded":
+    def __enter__(self) -> Self:
         """Return itself; leaving the block closes it."""
         return self
 
@@ -121,10 +121,8 @@ class Embedded:
         gives_up_at = self._clock.steady_ns() + timeout_ms * 1_000_000
         pause_ms = POLL_MS
         while True:
-            try:
+            with suppress(FoldingElsewhere):
                 self.fold_pending()
-            except FoldingElsewhere:
-                pass
             head = self.head()
             if head is not None and head.next_offset > offset:
                 return head
@@ -157,11 +155,12 @@ class Embedded:
                     for output in islice(found, yielded, None):
                         yield output
                         yielded += 1
-                return
             except StoreDamaged:
                 if repairs_left == 0:
                     raise
                 self.repair()
+            else:
+                return
 
     def repair(self) -> FoldCounts:
         """Check every row, output and ledger record; wipe and fold again if anything is wrong.
@@ -174,7 +173,7 @@ class Embedded:
 
     @contextmanager
     def reading(self) -> Iterator[RowStore | None]:
-        """Open the committed rows and outputs for reading beside the writer; None if there are none."""
+        """Open what is committed for reading beside the writer; None if nothing is yet."""
         scratch = Path(tempfile.mkdtemp(prefix="commitments-reader-"))
         try:
             store = self._open_reader(scratch)

@@ -1,11 +1,15 @@
 """Failures that stop a log, a store or a ledger, each with words for the operator.
 
-No handling lives here: whoever catches one of these decides between a restart, a rebuild and an exit.
+No handling lives here: whoever catches one of these decides between restart, rebuild and
+exit. They are named for what happened.
 """
 
 
+# ruff: noqa: N818 - a failure is named for what happened.
+
+
 class StreamsError(Exception):
-    """A failure of the wiring itself, never of one event's fold; its text names place and remedy."""
+    """A failure of the wiring itself, never of one event; its text names place and remedy."""
 
 
 class LogDamaged(StreamsError):
@@ -13,7 +17,7 @@ class LogDamaged(StreamsError):
 
 
 class LogShortened(StreamsError):
-    """The log ends before, or differs at, the last folded event: it was cut, replaced or recreated."""
+    """The log ends before, or differs at, the last folded event: it was cut or replaced."""
 
 
 class LogGap(StreamsError):
@@ -45,7 +49,7 @@ class LedgerBroken(StreamsError):
 
 
 class TooManyHalts(StreamsError):
-    """More events raised within a minute than one partition may halt: the core itself is suspect."""
+    """More events raised within a minute than may be halted: the core itself is suspect."""
 
 
 class FolderRefused(StreamsError):
@@ -53,7 +57,7 @@ class FolderRefused(StreamsError):
 
 
 class Fenced(StreamsError):
-    """Another worker has taken the partition over: nothing of this batch was or will be committed."""
+    """Another worker has taken the partition over: nothing of this batch was committed."""
 
 
 class CommitUnknown(StreamsError):

@@ -149,16 +149,16 @@ class DiskFiles:
 
     def rename(self, source: Path, target: Path) -> None:
         """Replace target by source atomically."""
-        os.rename(source, target)
+        source.rename(target)
 
     def remove(self, path: Path) -> None:
         """Remove a file."""
-        os.unlink(path)
+        path.unlink()
 
     def list_names(self, path: Path) -> list[str]:
         """Return the sorted names in a folder."""
         try:
-            return sorted(os.listdir(path))
+            return sorted(entry.name for entry in path.iterdir())
         except FileNotFoundError:
             return []
 

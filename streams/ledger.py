@@ -1,7 +1,7 @@
-"""The ledger of one partition: take, fold over an overlay, commit in one step; the same on every log.
+"""The ledger of one partition: take, fold over an overlay, commit in one step, on any log.
 
-It decides nothing about an event's content. Position, state and outputs move together or not at all,
-so a process may die anywhere and the next one goes on at the head row.
+It decides nothing about an event's content. Position, state and outputs move together or not at
+all, so a process may die anywhere and the next one goes on at the head row.
 """
 
 from collections import deque
@@ -71,10 +71,10 @@ class Ledger:
         return self._head
 
     def start(self) -> None:
-        """Restore the position and prove it: rows against the head row, the head row against the log.
+        """Restore the position and prove it: rows against head row, head row against log.
 
         Raises:
-            StoreDamaged: the rows are damaged, foreign or of another core: wipe them and fold again.
+            StoreDamaged: the rows are damaged, foreign or of another core: wipe, fold again.
             LogShortened: the log ends before, or differs at, the last folded event.
             LogGap: the log lost records that were never folded, and the reducer cannot go on.
         """

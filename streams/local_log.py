@@ -1,7 +1,8 @@
 """The embedded input log: append-only segments that any process appends to under a file lock.
 
-Durable on return, one sync for each call. Reading stops at the published end, so nobody folds what a
-power loss could still take back. The bytes are streams/segments.py, reading streams/log_reader.py.
+Durable on return, one sync for each call. Reading stops at the published end, so nobody folds what
+a power loss could still take back. The bytes are streams/segments.py, reading
+streams/log_reader.py.
 """
 
 import threading
@@ -80,8 +81,8 @@ class LocalLog:
         """Append all records, or after a crash none of them, and return their offsets once durable.
 
         Raises:
-            OSError: the disk failed or is full; nothing was acknowledged and this log object appends
-                nothing more, because a failed sync must not be tried again: open the log anew.
+            OSError: the disk failed or is full; nothing was acknowledged and this log object
+                appends nothing more, because a failed sync must not be tried again: open it anew.
             LogDamaged, EventTooLong: nothing was appended.
         """
         if not records:
@@ -129,7 +130,7 @@ class LocalLog:
         return offsets
 
     def _settle(self) -> Published:
-        """Return the durable end under the lock; a dead appender's rest is finished or cut first."""
+        """Return the durable end under the lock; a dead appender's rest is kept or cut."""
         published = read_published(self._files, self._folder, self._identity)
         if published is not None:
             handle = self._enter_segment(published.segment)

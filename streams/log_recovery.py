@@ -1,7 +1,7 @@
 """Finding the end of a local log again after an appender or the machine died in the middle.
 
-Runs under the append lock only. Whole calls behind the published end are kept, because they may have
-been acknowledged before a power loss; a torn call is cut; anything else is refused.
+Runs under the append lock only. Whole calls behind the published end are kept, because they may
+have been acknowledged before a power loss; a torn call is cut; anything else is refused.
 """
 
 from collections.abc import Sequence

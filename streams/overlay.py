@@ -1,7 +1,8 @@
 """The rows as a batch sees them: what it has changed so far, over what is committed.
 
-Nothing reaches the store before the batch is committed as a whole, so dropping an overlay is all that
-an abort takes. It also remembers what it read: the values before the batch, for the row-set digest.
+Nothing reaches the store before the batch is committed as a whole, so dropping an overlay is all
+that an abort takes. It also remembers what it read: the values before the batch, for the row-set
+digest.
 """
 
 from bisect import bisect_left
@@ -30,7 +31,7 @@ class Overlay:
         """Yield the rows below prefix in ascending key order, as of the moment of the call."""
         if len(self._order) < len(self._changed):
             self._order = sorted(self._changed)
-        pending = [key for key in self._keys_below(prefix)]
+        pending = list(self._keys_below(prefix))
         return self._merge(prefix, pending)
 
     def apply(self, changes: Mapping[bytes, bytes | None]) -> None:

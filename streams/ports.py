@@ -75,8 +75,8 @@ class Finished:
 class Batch:
     """One atomic step: every part becomes visible together or none does.
 
-    `changes` holds only rows whose bytes differ from the committed ones. Encoded forms travel beside
-    the records, so that two stores of one batch hold the same bytes.
+    `changes` holds only rows whose bytes differ from the committed ones. Encoded forms travel
+    beside the records, so that two stores of one batch hold the same bytes.
     """
 
     outputs: tuple[PlacedOutput, ...]
@@ -108,7 +108,7 @@ class Reducer(Protocol):
         ...
 
     def fold(self, rows: RowReader, record: LogRecord) -> Folded:
-        """Fold one record; bad input is a value with a fate, an exception is the core's own fault."""
+        """Fold one record; bad input is a fate, an exception is the core's own fault."""
         ...
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
@@ -129,7 +129,7 @@ class GapReducer(Protocol):
     """A reducer that can go on behind a gap of the log (spec 1.8)."""
 
     def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
-        """Mark the whole partition as history_incomplete; offsets [missing_from, next_offset) are gone."""
+        """Mark the partition as history_incomplete: [missing_from, next_offset) is gone."""
         ...
 
 

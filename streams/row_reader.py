@@ -3,7 +3,6 @@
 Any number of processes may read; they write nothing into the store's folder.
 """
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -42,4 +41,4 @@ def open_reader(path: Path, scratch: Path) -> RowStore:
 
 
 def _list_files(path: Path) -> list[str]:
-    return sorted(name for name in os.listdir(path) if not name.startswith("LOG"))
+    return sorted(file.name for file in path.iterdir() if not file.name.startswith("LOG"))

@@ -154,7 +154,7 @@ class RowStore:
             raise StoreDamaged(f"row store {self._path}: head row and last ledger record differ")
 
     def verify_history(self) -> None:
-        """Raise StoreDamaged unless every ledger record follows its predecessor and counts right."""
+        """Raise StoreDamaged unless the ledger records form a chain and count rightly."""
         previous, batches = GENESIS_CHAIN, 0
         counts: dict[str, int] = {}
         for record in self.records():

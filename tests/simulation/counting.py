@@ -1,7 +1,7 @@
 """The simplest reducer: how often each key was seen, and one output per event.
 
-For tests and benchmarks of the ledger; events whose value is `raise` make it raise, as a faulty core
-would.
+For tests and benchmarks of the ledger; events whose value is `raise` make it raise, as a
+faulty core would.
 """
 
 from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader

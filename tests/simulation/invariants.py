@@ -24,7 +24,7 @@ def check_folder(path: Path, *, acknowledged: int) -> int:
 
 
 def check_log(embedded: Embedded, end: int) -> None:
-    """Assert that the log holds exactly the first events of the history, in order, stamps rising."""
+    """Assert that the log holds the first events of the history, in order, stamps rising."""
     records = []
     while batch := embedded.log.read(len(records), limit=100):
         records.extend(batch)

@@ -1,4 +1,4 @@
-"""kill -9 at every named step and at random times: nothing lost, nothing twice, nothing different."""
+"""kill -9 at every named step and at random times: nothing lost, doubled or different."""
 
 import os
 import random

@@ -75,7 +75,7 @@ def test_a_stopped_folder_is_waited_for_with_a_bound(host: Host, tmp_path: Path)
 
 @pytest.mark.parametrize("bytes_max", [400, 3_000, 9_000, 20_000, 40_000])
 def test_a_process_that_may_write_no_more_stops(host: Host, tmp_path: Path, bytes_max: int) -> None:
-    """A limit on file sizes cuts writes short anywhere; the next process ends as if never limited."""
+    """A limit on file sizes cuts writes short anywhere; the next process ends as without it."""
     of = {"path": str(tmp_path / "log"), "acks": str(tmp_path / "acks")}
     for seed in range(2):
         host.run(

@@ -1,4 +1,4 @@
-"""The ledger: when a batch closes, what a failure leaves, and what stops it, over a store in memory."""
+"""The ledger: when a batch closes, what a failure leaves, and what stops it."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The local log: what it shares with every log, its frames, and each kind of damage to its files."""
+"""The local log: what it shares with every log, and each kind of damage to its files."""
 
 from pathlib import Path
 
@@ -108,7 +108,7 @@ def test_a_cut_of_acknowledged_events_is_refused() -> None:
 
 
 def test_a_torn_tail_is_cut_at_every_byte() -> None:
-    """Whatever part of an unacknowledged call is left, the next appender goes on behind the last."""
+    """Whatever part of an unacknowledged call is left, the next appender goes on behind it."""
     disk = SimulatedDisk()
     records = fill(disk, 5)
     last = segments(disk)[-1]
