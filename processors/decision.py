@@ -21,8 +21,7 @@ from processors.ruleset import find_ruleset
 from processors.situation import Situation
 from processors.validation.basis import Basis, build_basis, read_attested
 from processors.validation.consequences import fold_outcome
-from processors.validation.repair import abstain
-from processors.validation.validation import check_surface, decide, fail, repair_early
+from processors.validation.validation import abstain, check_surface, decide, fail, repair_early
 from processors.view import Arrival, Changes, Output, Stamp, Step, View, lay_over
 from schemas.candidate import Attempt
 from schemas.codec import digest, encode
@@ -236,7 +235,7 @@ def _abstain_too_large(situation: Situation, basis: Basis) -> RepairAct:
     """Return the act of a turn whose record would be too large; its lists are left out."""
     bare = replace(basis, evidence=(), coverage=())
     detail = f"more than {OUTPUT_BYTES_MAX} bytes: ask for less at once, or withdraw evidence"
-    return abstain(situation, bare, (), reason=Reason.OUTCOME_TOO_LARGE, detail=detail)
+    return abstain(situation, bare, reason=Reason.OUTCOME_TOO_LARGE, detail=detail)
 
 
 def _build_basis(

@@ -2,11 +2,12 @@
 
 import pytest
 
+from processors.limits import OUTPUT_BYTES_MAX
 from processors.ruleset import UnknownRuleset
 from schemas.agreement import PredicateConfirmed, PredicateProposed
 from schemas.candidate import Candidate, SlotValue
 from schemas.catalogue import Catalogue
-from schemas.codec import digest
+from schemas.codec import digest, encode
 from schemas.control import HistoryAttested, RulesetActivated, UserRefolded
 from schemas.fate import FateStatus, RejectionReason
 from schemas.identity import predicate_digest
@@ -291,16 +292,18 @@ def test_a_phrasing_of_a_turn_without_commitment_is_ignored():
     assert ("no_commitment", ()) == (step.fate.ignored, step.outputs)
 
 
-def test_an_outcome_too_large_becomes_an_abstention(monkeypatch):
-    """No outcome body exceeds the limit; the turn abstains and says so (spec 6.2)."""
-    monkeypatch.setattr("processors.decision.OUTPUT_BYTES_MAX", 3_000)
+def test_an_outcome_too_large_becomes_an_abstention():
+    """No outcome body exceeds 900,000 bytes; the turn abstains and says so (spec 6.2)."""
     given = started()
     given.tell(form(dish="soup"))
-    packet = packet_of(asked(given))
+    for number in range(60):
+        rule = predicate(f"{number}" + "p" * 300, f'slots.diet != "x{number}"')
+        given.tell(PredicateConfirmed(None, rule, ()))
+    asked(given)
 
     (act,) = given.tell(
-        candidates(*(meal(str(number) * 40) for number in range(20)), packet=digest(packet)),
-        by=GENERATOR,
+        candidates(*(meal(diet=f"x{number}") for number in range(64))), by=GENERATOR
     ).outputs
 
     assert (Act.ABSTAIN, Reason.OUTCOME_TOO_LARGE) == (act.act, act.reason)
+    assert len(encode(act)) < OUTPUT_BYTES_MAX
