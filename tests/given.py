@@ -285,7 +285,7 @@ def corrected(*event_ids, **slots):
     )
 
 
-def predicate(expression="slots.diet == \"vegan\"", predicate_id="diet", **changes):
+def predicate(expression='slots.diet == "vegan"', predicate_id="diet", **changes):
     """Return a standing predicate of all scenes."""
     plain = Predicate(
         predicate_id, expression, None, (), "", PredicateScope.STANDING, None, None, (), None

@@ -35,12 +35,13 @@ NEW_HEAD: Final = UserHead(
 
 @dataclass(slots=True)
 class Draft:
-    """One event's fold in progress; ``view`` shows the changes made so far.
+    """One event's fold in progress; ``view`` shows the changes made so far, ``before`` none.
 
     The counters are differences that ``folding`` adds to the head; ``ignored`` says why the
     event had no effect; ``sourced`` is the lowest authority of a derived event's sources.
     """
 
+    before: View
     view: View
     arrival: Arrival
     changes: Changes
@@ -60,7 +61,7 @@ def open_draft(view: View, arrival: Arrival) -> Draft:
     """Return a draft without changes."""
     changes: Changes = {}
     head = view.get(UserHead, HEAD_ID) or NEW_HEAD
-    return Draft(lay_over(view, changes), arrival, changes, head)
+    return Draft(view, lay_over(view, changes), arrival, changes, head)
 
 
 def read_catalogue(view: View) -> Catalogue | None:

@@ -43,7 +43,7 @@ class Bearing(NamedTuple):
     """A statement, and what its unit is made of; ``source`` None when it makes no unit here."""
 
     standing: Standing
-    index: int
+    place: int
     source: SlotStatement | StatementRow | None
     digest: bytes
 
@@ -91,7 +91,7 @@ def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, SlotState]:
     slots: dict[Key, SlotState] = {}
     for key, bearings in pool.stated.items():
         if len(bearings) > 1:
-            bearings.sort(key=lambda bearing: (bearing.standing.seq, bearing.index))
+            bearings.sort(key=lambda bearing: (bearing.standing.seq, bearing.place))
         is_set = key[1] in set_slots
         standings = [bearing.standing for bearing in bearings]
         winner = (settle_set if is_set else settle)(standings, pool.as_of_ms)
@@ -105,7 +105,6 @@ def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, SlotState]:
                 _take_unit(pool, bearing)
             if strongest is None or _outranks(bearing, strongest):
                 strongest = bearing
-    pool.units.sort(key=lambda item: (item[0], item[1]))
     return slots
 
 
@@ -143,9 +142,7 @@ def _take_text(
     pool: Pool, view: View, row: EventRow, seq: int, payload: UtteranceObserved
 ) -> None:
     pool.touched[TEXT] = seq
-    if row.effective_ms > pool.as_of_ms:
-        return
-    if payload.scopes and not is_inside(payload.scopes, pool.scopes):
+    if row.effective_ms > pool.as_of_ms or not is_inside(payload.scopes, pool.scopes):
         return
     text = payload.text
     unit = Unit(
@@ -226,10 +223,10 @@ def _take_unit(pool: Pool, bearing: Bearing) -> None:
     if source is None:
         return
     unit = build_slot_unit(
-        standing.seq, bearing.index, standing.event_id, bearing.digest, source,
+        standing.seq, bearing.place, standing.event_id, bearing.digest, source,
         standing.authority,
     )  # fmt: skip
-    pool.units.append((standing.seq, bearing.index, unit))
+    pool.units.append((standing.seq, bearing.place, unit))
 
 
 def list_user_values(

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
+from typing import Final
 
 from processors.compilation.commitments import new_episode
 from processors.compilation.contract import REPLACED, digest_contract
@@ -39,7 +41,8 @@ from schemas.row import (
     UserHead,
 )
 
-ACTIVATION_ID = ""
+ACTIVATION_ID: Final = ""
+_AFTER_ALL: Final = 1 << 32  # The place of predicates behind the units of their own event.
 
 
 def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situation:
@@ -151,8 +154,8 @@ def _find_predecessor(
 
 def _list_units(pool: Pool, in_force: Sequence[PredicateRow]) -> tuple[Unit, ...]:
     """Return E_t: the units of events, and one for each predicate in force and valid at as_of."""
-    keyed = [((seq, 0, index, ""), unit) for seq, index, unit in pool.units]
-    for row in in_force:
+    named = sorted(in_force, key=lambda row: (row.predicate.predicate_id, row.seq))
+    for number, row in enumerate(named):
         predicate = row.predicate
         if contains(predicate, pool.as_of_ms):
             texts = (predicate.expression, predicate.unless or "")
@@ -160,10 +163,9 @@ def _list_units(pool: Pool, in_force: Sequence[PredicateRow]) -> tuple[Unit, ...
             unit = build_predicate_unit(
                 row, slots=tuple(sorted(names)), fixed=find_fixed_slot(predicate)
             )
-            keyed.append(((row.seq, 1, 0, predicate.predicate_id), unit))
-    if in_force:
-        keyed.sort(key=lambda item: item[0])
-    return tuple(unit for _, unit in keyed)
+            pool.units.append((row.seq, _AFTER_ALL + number, unit))
+    pool.units.sort(key=itemgetter(0, 1))
+    return tuple([unit for _, _, unit in pool.units])
 
 
 def _list_touches(view: View, pool: Pool) -> dict[str, TouchRow]:

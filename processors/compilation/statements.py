@@ -26,10 +26,28 @@ def fold_statements(
     draft: Draft, statements: tuple[SlotStatement, ...], authority: Authority
 ) -> None:
     """Fold the slot statements of one event."""
+    catalogue = read_catalogue(draft.before)
+    set_slots = () if catalogue is None else catalogue.set_slots
     for statement in statements:
-        fold_standing(
-            draft, statement.subject, statement.slot, build_standing(draft, statement, authority)
-        )
+        if statement.slot in set_slots or not _replace_plainly(draft, statement, authority):
+            standing = build_standing(draft, statement, authority)
+            fold_standing(draft, statement.subject, statement.slot, standing)
+
+
+def _replace_plainly(draft: Draft, statement: SlotStatement, authority: Authority) -> bool:
+    """Replace the row of a slot where nothing else can ever win again: the common case."""
+    if statement.valid_from_ms is not None or statement.valid_to_ms is not None:
+        return False
+    row_id = f"{statement.subject}\0{statement.slot}"
+    row = draft.view.get(SlotRow, row_id)
+    if row is not None and (row.standings or rank(authority) < rank(row.authority)):
+        return False
+    arrival = draft.arrival
+    draft.changes[SlotRow, row_id] = SlotRow(
+        statement.subject, statement.slot, statement.value, authority,
+        arrival.event.event_id, arrival.seq, arrival.effective_ms, None, (),
+    )  # fmt: skip
+    return True
 
 
 def build_standing(draft: Draft, statement: SlotStatement, authority: Authority) -> Standing:
@@ -60,12 +78,6 @@ def fold_standing(
     if is_set_valued(draft, slot):
         _fold_into_set(draft, row, subject, slot, standing, confidence)
         return
-    if _simply_replaces(row, standing, at_ms):
-        draft.changes[SlotRow, row_id] = SlotRow(
-            subject, slot, standing.value, standing.authority, standing.event_id, standing.seq,
-            standing.valid_from_ms, None, (),
-        )  # fmt: skip
-        return
     before = list_standings(row)
     stronger = [other for other in before if outranks(other, standing, at_ms)]
     draft.changes[SlotRow, row_id] = build_row(subject, slot, (*before, standing), at_ms)
@@ -75,15 +87,8 @@ def fold_standing(
 
 def is_set_valued(draft: Draft, slot: str) -> bool:
     """Return whether the active catalogue declares the state slot as set-valued."""
-    catalogue = read_catalogue(draft.view)
+    catalogue = read_catalogue(draft.before)
     return catalogue is not None and slot in catalogue.set_slots
-
-
-def _simply_replaces(row: SlotRow | None, new: Standing, at_ms: int) -> bool:
-    # The common case, without looking at intervals: nothing else can ever win again.
-    if new.valid_to_ms is not None or new.valid_from_ms > at_ms:
-        return False
-    return row is None or (not row.standings and rank(new.authority) >= rank(row.authority))
 
 
 def _differ(left: Value, right: Value) -> bool:
@@ -99,6 +104,12 @@ def _fold_into_set(
     confidence: int,
 ) -> None:
     at_ms = draft.arrival.effective_ms
+    if row is not None and _simply_adds(row, standing, at_ms):
+        draft.changes[SlotRow, slot_id(subject, slot)] = SlotRow(
+            subject, slot, unite([row.value, standing.value]), row.authority,
+            standing.event_id, standing.seq, row.valid_from_ms, None, (),
+        )  # fmt: skip
+        return
     before = list_standings(row)
     stronger = [other for other in before if outranks(other, standing, at_ms)]
     draft.changes[SlotRow, slot_id(subject, slot)] = build_set_row(
@@ -111,3 +122,10 @@ def _fold_into_set(
     if united != held:
         proposed = replace(standing, value=united)
         propose_value(draft, subject, slot, proposed, confidence)
+
+
+def _simply_adds(row: SlotRow, new: Standing, at_ms: int) -> bool:
+    # The common case of a set: one statement without end, and another of the same authority.
+    if row.standings or row.valid_to_ms is not None or new.valid_to_ms is not None:
+        return False
+    return row.authority is new.authority and max(row.valid_from_ms, new.valid_from_ms) <= at_ms

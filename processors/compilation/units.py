@@ -48,7 +48,7 @@ def count_units(event: Event) -> int:
     if isinstance(payload, EvidenceRecorded):
         return len(payload.units)
     if isinstance(payload, Stating):
-        return sum(statement.value is not None for statement in payload.statements)
+        return len([1 for statement in payload.statements if statement.value is not None])
     return int(is_own_text(event))
 
 
