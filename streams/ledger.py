@@ -125,6 +125,11 @@ class Ledger:
     def _resume(self, head: Head) -> Head:
         if head.log_identity != self._log.identity:
             raise StoreDamaged("the rows belong to another log")
+        if head.store_format > STORE_FORMAT:
+            raise LedgerBroken(
+                f"the rows have format {head.store_format}, written by a newer build; this one "
+                f"reads up to {STORE_FORMAT}: use the newer build"
+            )
         if (head.store_format, head.core_version) != (STORE_FORMAT, self._reducer.version):
             raise StoreDamaged(
                 f"the rows were written by core {head.core_version}, format {head.store_format}; "
@@ -242,8 +247,14 @@ class Ledger:
                 f"{record.offset} ({type(error).__name__}): repair it before folding goes on"
             ) from error
         draft = Draft(Overlay(self._store))
-        draft.add(record.offset, self._reducer.fault(draft.overlay, record, error))
-        draft.finish(record.offset, self._reducer.finish())
+        try:
+            draft.add(record.offset, self._reducer.fault(draft.overlay, record, error))
+            draft.finish(record.offset, self._reducer.finish())
+        except Exception as failure:
+            raise LedgerBroken(
+                f"the event at offset {record.offset} raised ({type(error).__name__}) and cannot be "
+                f"rejected either ({type(failure).__name__}): repair the core"
+            ) from failure
         return draft
 
     def _shrink(self, events: int, aborts: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from schemas.codec import decode, encode
 from schemas.identity import prefix_lengths
 from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
+from streams.failures import LedgerBroken
 from streams.ports import RowReader
 
 R = TypeVar("R")
@@ -23,7 +24,7 @@ _OBJECT_BYTES: Final = 400
 _NEVER_CACHED: Final = frozenset({SeenRow, OrderRow})  # Looked up once, long ago seen.
 
 
-class RowFormatUnknownError(Exception):
+class RowFormatUnknownError(LedgerBroken):
     """A row of a format that this build does not read: stop, never wipe (architecture, Rows)."""
 
 

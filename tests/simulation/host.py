@@ -73,6 +73,7 @@ class Host:
 
 def serve() -> None:
     """Answer requests line by line until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers: dict[int, int] = {}
     for line in sys.stdin:
         request = json.loads(line)

@@ -4,6 +4,7 @@ Each job opens the folder anew, as a command would. tests/simulation/host.py run
 """
 
 import random
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -127,9 +128,19 @@ def work_until_refused(path: str, acks: str, events: int, seed: int) -> str | No
         work(path, acks, events, seed)
     except (StoreDamaged, LogDamaged):
         raise  # Nothing is damaged: the system only refused.
-    except (OSError, StreamsError) as error:
+    except (OSError, StreamsError, MemoryError) as error:
         return str(error)
     return None
+
+
+def work_until_interrupted(path: str, acks: str, events: int, seed: int) -> str:
+    """Work until SIGINT arrives, as it does when somebody presses Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        work(path, acks, events, seed)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "done"
 
 
 def hold_lock(path: str) -> None:
@@ -173,6 +184,7 @@ JOBS: dict[str, Callable[..., Any]] = {
         read_often,
         work_beside,
         work_until_refused,
+        work_until_interrupted,
         hold_lock,
         try_fold,
         wait_briefly,

@@ -68,6 +68,22 @@ def test_kill_at_random_times(host: Host, tmp_path: Path) -> None:
         assert 2 * EVENTS == host.run("check", **of)
 
 
+def test_interrupt_at_random_times(host: Host, tmp_path: Path) -> None:
+    """Ctrl-C at any moment ends a process soon and costs nothing."""
+    draw = random.Random(1)
+    of = {"path": str(tmp_path / "log"), "acks": str(tmp_path / "acks")}
+    ends = []
+    for turn in range(10 * SEEDS):
+        process = host.start("work_until_interrupted", events=40 * EVENTS, seed=turn, **of)
+        time.sleep(draw.uniform(0.02, 0.08))
+        os.kill(process, signal.SIGINT)
+        begun = time.monotonic()
+        ends.append(host.wait(process))
+        assert time.monotonic() - begun < 10
+    assert "interrupted" in ends
+    assert host.run("check", **of) > 0
+
+
 def test_environment_arms_a_point(tmp_path: Path) -> None:
     """CRASH_AT kills a process of any program that passes the point."""
     program = "from streams.crash_points import reach; reach('batch_read'); reach('batch_read')"

@@ -99,6 +99,16 @@ def test_a_process_without_file_handles_stops(host: Host, tmp_path: Path, files_
     assert EVENTS == host.run("check", **of)
 
 
+@pytest.mark.parametrize("mb_max", [60, 120, 250, 400])
+def test_a_process_out_of_memory_stops(host: Host, tmp_path: Path, mb_max: int) -> None:
+    """Out of memory a process stops or dies; the next one ends as without it."""
+    of = {"path": str(tmp_path / "log"), "acks": str(tmp_path / "acks")}
+    host.run("work", events=EVENTS - 50, seed=1, **of)
+    host.run("work_until_refused", limits={"RLIMIT_AS": mb_max << 20}, events=EVENTS, seed=2, **of)
+    host.run("work", events=EVENTS, seed=9, **of)
+    assert EVENTS == host.run("check", **of)
+
+
 def test_a_full_file_system(host: Host, tmp_path: Path) -> None:
     """On a full file system folding and appending stop; with space again nothing is missing.
 

@@ -1,6 +1,7 @@
 """The ledger: when a batch closes, what a failure leaves, and what stops it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from streams.ledger import (
     EVENTS_PER_BATCH_MAX,
     HALTS_PER_MINUTE_MAX,
     OUTPUT_BYTES_PER_BATCH_MAX,
+    STORE_FORMAT,
     Ledger,
 )
 from streams.local_log import LocalLog
@@ -221,6 +223,30 @@ def test_rows_of_another_log_or_core_are_damage() -> None:
     newer.version = "counting-2"
     with pytest.raises(StoreDamaged, match="counting-2"):
         make_ledger(make_log(number_records(5)), store, reducer=newer)
+
+
+def test_rows_of_a_newer_format_are_never_wiped() -> None:
+    """A build that meets the rows of a newer one stops instead of folding them anew."""
+    store = MemoryStore()
+    fold_all(make_ledger(make_log(number_records(5)), store))
+    assert store.stored_head is not None
+    store.stored_head = replace(store.stored_head, store_format=STORE_FORMAT + 1)
+    with pytest.raises(LedgerBroken, match="newer build"):
+        make_ledger(make_log(number_records(5)), store)
+
+
+def test_an_event_that_cannot_even_be_rejected_stops_the_ledger() -> None:
+    """When the core raises while it rejects, nothing is left that would be right to write."""
+
+    class HopelessReducer(CountingReducer):
+        def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
+            raise ValueError
+
+    store = MemoryStore()
+    ledger = make_ledger(make_log([NewRecord(b"key", b"raise")]), store, reducer=HopelessReducer())
+    with pytest.raises(LedgerBroken, match="offset 0"):
+        ledger.fold_batch()
+    assert [] == store.batches
 
 
 def test_each_start_counts_a_take_over() -> None:
