@@ -32,6 +32,8 @@ class _Relaxation:
     linear: _Column
     cost: _Column
     ordinary: _Column
+    cost_ordinary: _Column
+    cost_reserved: _Column
     matrix: _Column
     budget_main: int
     budget_tail: int
@@ -94,16 +96,15 @@ def _relax(instance: Instance) -> _Relaxation:
     narrow = narrow and most_cost.bit_length() + len(fitting).bit_length() < _SAFE_BITS
     kind: Any = np.int64 if narrow else object
     width = len(instance.values)
+    cost = np.array([instance.cost[unit] for unit in fitting], dtype=kind)
+    reserved = np.array([instance.reserved[unit] for unit in fitting], dtype=bool)
+    reserved &= (cost <= instance.budget_tail).astype(bool)
     return _Relaxation(
         linear=np.array([instance.linear[unit] for unit in fitting], dtype=kind),
-        cost=np.array([instance.cost[unit] for unit in fitting], dtype=kind),
-        ordinary=np.array(
-            [
-                not instance.reserved[unit] or instance.cost[unit] > instance.budget_tail
-                for unit in fitting
-            ],
-            dtype=bool,
-        ),
+        cost=cost,
+        ordinary=~reserved,
+        cost_ordinary=np.where(reserved, 0, cost),
+        cost_reserved=np.where(reserved, cost, 0),
         matrix=_spread_bits([instance.masks[unit] for unit in fitting], width).astype(kind),
         budget_main=instance.budget_main,
         budget_tail=instance.budget_tail,
@@ -155,14 +156,13 @@ def _fill_budgets(relaxation: _Relaxation, profit: _Column) -> tuple[int, _Colum
     """
     cost, ordinary = relaxation.cost, relaxation.ordinary
     shift = _SAFE_BITS - 1 - relaxation.wide if profit.dtype != object else 32
-    dense = np.where(cost > 0, (profit << shift) // np.maximum(cost, 1), (1 << _SAFE_BITS))
-    dense = np.where(profit > 0, dense, -1)
-    order = np.argsort(-dense, kind="stable")
-    order = order[: int((profit > 0).sum())]
-    spent_all = cost[order]
-    spent_main = np.cumsum(np.where(ordinary[order], spent_all, 0))
+    dense = (profit << shift) // np.maximum(cost, 1)
+    dense[cost == 0] = 1 << _SAFE_BITS
+    dense[profit <= 0] = -1
+    order = np.argsort(-dense, kind="stable")[: int((profit > 0).sum())]
+    spent_main = np.cumsum(relaxation.cost_ordinary[order])
     spent_all = np.minimum(spent_main, relaxation.budget_main) + np.cumsum(
-        np.where(ordinary[order], 0, spent_all)
+        relaxation.cost_reserved[order]
     )
     price = _find_price(dense[order], spent_all, relaxation.budget_main + relaxation.budget_tail)
     price_main = max(price, _find_price(dense[order], spent_main, relaxation.budget_main))

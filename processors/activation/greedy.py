@@ -71,37 +71,48 @@ def buy_objective(instance: Instance, draft: Draft, offered: list[int], entry: E
     waits in a heap; gains only fall, so its turn never comes earlier.
     """
     masks, cost, ids, linear = instance.masks, instance.cost, instance.unit_ids, instance.linear
-    scale = instance.scale
-    taken = set(draft.units)
-
-    def rank(unit: int) -> _Key:
-        gain = linear[unit]
-        if new := masks[unit] & ~draft.covered:
-            gain += instance.weigh(new)[1]
-        price = cost[unit]
-        ratio = gain * scale // price if price else _INFINITE
-        return (-ratio, -gain, price, ids[unit], unit)
-
-    queue = [key for unit in offered if unit not in taken and (key := rank(unit))[1] < 0]
+    scale, weigh = instance.scale, instance.weigh
+    taken, apart = set(draft.units), ~draft.covered
+    gains = [
+        (linear[unit] + weigh(new)[1] if (new := masks[unit] & apart) else linear[unit], unit)
+        for unit in offered
+    ]
+    queue: list[_Key] = [
+        (
+            -(gain * scale // price) if (price := cost[unit]) else -_INFINITE,
+            -gain,
+            price,
+            ids[unit],
+            unit,
+        )
+        for gain, unit in gains
+        if gain > 0 and unit not in taken
+    ]
     queue.sort(reverse=True)
     again: list[_Key] = []
     while queue or again:
         key = heappop(again) if again and (not queue or again[0] < queue[-1]) else queue.pop()
         unit = key[4]
         if key[1] != -linear[unit]:
-            fresh = rank(unit)
-            if fresh != key:
-                if fresh[1] < 0:
-                    heappush(again, fresh)
+            new = masks[unit] & ~draft.covered
+            gain = linear[unit] + weigh(new)[1]
+            if gain != -key[1]:
+                if gain > 0:
+                    price = cost[unit]
+                    ratio = gain * scale // price if price else _INFINITE
+                    heappush(again, (-ratio, -gain, price, ids[unit], unit))
                 continue
         entry(instance, draft, unit)
 
 
 def _compare_single(instance: Instance, draft: Draft) -> Draft:
     """Keep the draft unless one unit alone is worth strictly more under the two-level order."""
+    heaviest = max((weight for weight, _ in instance.sums.values()), default=0)
     reached = value_draft(instance, draft)
+    must = reached.covered_weight > 0
+    if heaviest < reached.covered_weight:  # Phase one has weighed every unit's bits.
+        return draft
     best: tuple[int, int, int, str, int] | None = None
-    must = draft.covered & instance.coverable if reached.covered_weight else 0
     for unit in instance.fitting:
         mask = instance.masks[unit]
         if must and not mask & instance.coverable:

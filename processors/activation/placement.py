@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from processors.activation.instance import Instance
 from processors.activation.objective import Value
@@ -156,8 +156,7 @@ def pack_reserve(instance: Instance, units: list[int]) -> tuple[list[Place], int
     return places, main_left, instance.budget_tail - filled
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(NamedTuple):
     """What the budgets would hold: most in main, the rest of the reserve, its reachable fills.
 
     Bit k of `sums` is set when some of the set's reserved units cost k together; 0 means that

@@ -28,11 +28,15 @@ from processors.limits import BOUND_STEPS_RESULT, BOUND_STEPS_TURN
 
 
 class _Found(NamedTuple):
-    """A draft, the problem whose budgets it obeys, and whether its level one is proven."""
+    """A draft, the problem whose budgets it obeys, and whether its level one is proven.
+
+    `instance` is that problem prepared under its own weights, where the search had it so.
+    """
 
     draft: Draft
     problem: Problem
     level_proven: bool = False
+    instance: Instance | None = None
 
 
 def select_units(
@@ -54,11 +58,13 @@ def select_units(
         raise ProblemError(f"selector is {selector!r}: one of {', '.join(sorted(SELECTORS))}")
     if mode not in {"turn", "result"}:
         raise ProblemError(f"mode is {mode!r}: turn or result")
-    draft, solved, level_proven = choose(problem, mode)
+    draft, solved, level_proven, instance = choose(problem, mode)
+    if instance is None:
+        instance = prepare_instance(solved, priorities=problem.requirement_weights)
     entries, covered, discharged = explain_entries(problem, draft.units, draft.places)
     value = measure_value(problem, entries, covered)
     bound = certify(
-        prepare_instance(solved, priorities=problem.requirement_weights),
+        instance,
         value,
         steps=BOUND_STEPS_TURN if mode == "turn" else BOUND_STEPS_RESULT,
         level_proven=level_proven,
@@ -91,7 +97,7 @@ def _choose_two_level(problem: Problem, mode: Mode) -> _Found:
     """Covered weight first, then J (spec 4.1)."""
     instance = prepare_instance(problem, priorities=problem.requirement_weights)
     draft, level_proven = _search(instance, mode)
-    return _Found(draft, problem, level_proven)
+    return _Found(draft, problem, level_proven, instance)
 
 
 def _choose_paper_j(problem: Problem, mode: Mode) -> _Found:
@@ -110,14 +116,13 @@ def _choose_without_coverage(problem: Problem, mode: Mode) -> _Found:
 def _choose_without_tail_reserve(problem: Problem, mode: Mode) -> _Found:
     """Two levels under one budget: the reserve is added to main and kept for nobody."""
     merged = _merge_budgets(problem)
-    draft, _, level_proven = _choose_two_level(merged, mode)
-    return _Found(draft, merged, level_proven)
+    return _choose_two_level(merged, mode)
 
 
 def _choose_without_debt(problem: Problem, mode: Mode) -> _Found:
     """Two levels, with J without its debt term."""
     blind = replace(problem, weights=replace(problem.weights, debt=0))
-    draft, _, level_proven = _choose_two_level(blind, mode)
+    draft, _, level_proven, _ = _choose_two_level(blind, mode)
     return _Found(draft, problem, level_proven)
 
 

@@ -38,20 +38,49 @@ class _Leaver(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Entrants:
-    """The units outside the set, best first; and the ordinary ones by rising cost, each step
-    of the ladder with the best entrant up to that cost.
-    """
+class _Ladder:
+    """Entrants by rising cost, each step holding the best entrant up to that cost."""
 
-    ranked: list[_Entrant]
-    reserved: list[_Entrant]
     costs: list[int]
-    ladder: list[_Entrant]
+    steps: list[_Entrant]
 
     def find_best(self, room: int) -> list[_Entrant]:
-        """Give the best ordinary entrant of at most that cost, as a list of one or none."""
+        """Give the best entrant of at most that cost, as a list of one or none."""
         at = bisect_right(self.costs, room)
-        return self.ladder[at - 1 : at] if at else []
+        return self.steps[at - 1 : at] if at else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Entrants:
+    """The units outside the set, by row; apart, the ordinary and the reserved ones."""
+
+    entries: dict[int, _Entrant]
+    reserved: list[_Entrant]
+    ordinary_ladder: _Ladder
+    reserved_ladder: _Ladder
+
+
+class _Holders:
+    """The fitting units that cover a bit, listed when first asked for."""
+
+    __slots__ = ("instance", "lists")
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.lists: dict[int, list[int]] = {}
+
+    def list_entrants(self, alone: int, entrants: _Entrants) -> list[_Entrant]:
+        """Give the entrants that cover some of the bits, best first."""
+        found: dict[int, None] = {}
+        while alone:
+            low = alone & -alone
+            alone ^= low
+            units = self.lists.get(low)
+            if units is None:
+                masks = self.instance.masks
+                units = self.lists[low] = [u for u in self.instance.fitting if masks[u] & low]
+            found |= dict.fromkeys(units)
+        return sorted([entrants.entries[unit] for unit in found if unit in entrants.entries])
 
 
 def improve_by_swaps(instance: Instance, draft: Draft) -> None:
@@ -61,13 +90,15 @@ def improve_by_swaps(instance: Instance, draft: Draft) -> None:
     anew where the admission rule alone would not do.
     """
     by_cost = sorted(instance.fitting, key=instance.cost.__getitem__)
+    holders = _Holders(instance)
     ranked: list[_Entrant] = []
     ranked_for = -1
     for _ in range(SWAPS_MAX):
         settle(instance, draft)
         if ranked_for != draft.covered:
             ranked, ranked_for = _rank_entrants(instance, draft.covered), draft.covered
-        swap = _find_best_swap(instance, draft, _list_entrants(instance, draft, ranked, by_cost))
+        entrants = _list_entrants(instance, draft, ranked, by_cost)
+        swap = _find_best_swap(instance, draft, entrants, holders)
         if swap is None:
             return
         leave(instance, draft, swap[4])
@@ -76,16 +107,15 @@ def improve_by_swaps(instance: Instance, draft: Draft) -> None:
 
 
 def _rank_entrants(instance: Instance, covered: int) -> list[_Entrant]:
-    """List the fitting units by what they add beside `covered`: weight, J (negated), then id."""
-    linear, ids = instance.linear, instance.unit_ids
+    """Say per fitting unit what it adds beside `covered`: weight, J (both negated), id, row."""
+    linear, ids, masks, apart = instance.linear, instance.unit_ids, instance.masks, ~covered
     ranked = []
     for unit in instance.fitting:
-        if new := instance.masks[unit] & ~covered:
+        if new := masks[unit] & apart:
             weight, gain = instance.weigh(new)
             ranked.append((-weight, -gain - linear[unit], ids[unit], unit))
         else:
             ranked.append((0, -linear[unit], ids[unit], unit))
-    ranked.sort()
     return ranked
 
 
@@ -93,45 +123,60 @@ def _list_entrants(
     instance: Instance, draft: Draft, ranked: list[_Entrant], by_cost: list[int]
 ) -> _Entrants:
     taken = set(draft.units)
-    outside = [entry for entry in ranked if entry[3] not in taken]
-    entries = {entry[3]: entry for entry in outside if not instance.reserved[entry[3]]}
-    climb = [unit for unit in by_cost if unit in entries]
+    entries = {entry[3]: entry for entry in ranked if entry[3] not in taken}
+    reserved: list[int] = []
+    ordinary: list[int] = []
+    for unit in by_cost:
+        if unit in entries:
+            (reserved if instance.reserved[unit] else ordinary).append(unit)
     return _Entrants(
-        ranked=outside,
-        reserved=[entry for entry in outside if instance.reserved[entry[3]]],
-        costs=[instance.cost[unit] for unit in climb],
-        ladder=list(accumulate([entries[unit] for unit in climb], min)),
+        entries=entries,
+        reserved=sorted([entries[unit] for unit in reserved]),
+        ordinary_ladder=_build_ladder(instance, ordinary, entries),
+        reserved_ladder=_build_ladder(instance, reserved, entries),
     )
 
 
-def _find_best_swap(instance: Instance, draft: Draft, entrants: _Entrants) -> _Swap | None:
+def _build_ladder(instance: Instance, units: list[int], entries: dict[int, _Entrant]) -> _Ladder:
+    return _Ladder(
+        [instance.cost[unit] for unit in units],
+        list(accumulate([entries[unit] for unit in units], min)),
+    )
+
+
+def _find_best_swap(
+    instance: Instance, draft: Draft, entrants: _Entrants, holders: _Holders
+) -> _Swap | None:
     """Find the best swap that raises the value, or None; the draft's reserve is settled.
 
     An entrant can at most win back all the bits that leave, so what it adds beside the full
-    set bounds the swap. Leavers that hold no bit alone go first: the best entrant for them is
-    looked up, and what they reach spares most of the scans for the others.
+    set bounds the swap. Among entrants that win back none, all lose the same, and the best is
+    looked up by cost; the few that win back some are judged one by one.
     """
     sums = measure_sums(instance, draft, without=-1)
+    ordinary, reserved = entrants.ordinary_ladder, entrants.reserved_ladder
     best: _Swap | None = None
     for leaver in _list_leavers(instance, draft):
-        if _is_hopeless(entrants.ranked, leaver, best):
-            continue
         unit = draft.units[leaver.position]
         cost = instance.cost[unit]
-        if instance.reserved[unit]:
-            top = entrants.find_best(draft.main_left + draft.tail_left + cost)
-            hopeless = _is_hopeless(top, leaver, best)
-            if hopeless and _is_hopeless(entrants.reserved, leaver, best):
-                continue
-            room = measure_room(instance, draft, leaver.position)
-        else:
-            room = Room(draft.main_left + cost, draft.tail_left, sums)
-        top = entrants.find_best(room.main)
-        if leaver.alone and not _is_hopeless(top, leaver, best):
-            best = _judge(instance, entrants.ranked, leaver, room, best)
+        widest = draft.main_left + draft.tail_left + cost
+        leaves_main = not instance.reserved[unit]
+        top = ordinary.find_best(draft.main_left + cost if leaves_main else widest)
+        some_ordinary = not _is_hopeless(top, leaver, best)
+        some_reserved = not _is_hopeless(reserved.find_best(widest), leaver, best)
+        if not some_ordinary and not some_reserved:
             continue
-        best = _judge(instance, top, leaver, room, best)
-        best = _judge(instance, entrants.reserved, leaver, room, best)
+        if leaves_main:
+            room = Room(draft.main_left + cost, draft.tail_left, sums)
+        else:
+            room = measure_room(instance, draft, leaver.position)
+        if some_ordinary:
+            if leaver.alone:
+                winners = holders.list_entrants(leaver.alone, entrants)
+                best = _judge(instance, winners, leaver, room, best)
+            best = _judge(instance, ordinary.find_best(room.main), leaver, room, best)
+        if some_reserved:
+            best = _judge(instance, entrants.reserved, leaver, room, best)
     return best
 
 
