@@ -63,8 +63,8 @@ def find_conflict(
     formulas = [translate_constraint(constraint) for constraint in constraints]
     if find_solutions([*known, *formulas], types) is not None:
         return None
-    at = _find_group(formulas, known, types)
-    core = _reduce(at, formulas, known, types)
+    places = _find_conflicting(formulas, known, types)
+    core = _reduce(places, formulas, known, types)
     return Conflict(tuple(constraints[n].predicate_id for n in core))
 
 
@@ -97,14 +97,17 @@ def fix_value(path: str, value: Value) -> Formula:
     )
 
 
-def _find_group(
+def _find_conflicting(
     formulas: Sequence[Formula], known: Sequence[Formula], types: Mapping[str, SlotType]
 ) -> list[int]:
-    """Return the places of the first group of formulas that contradict each other."""
-    for group in group_formulas([*known, *formulas]):
-        if find_solutions(group, types) is None:
-            return [at for at, formula in enumerate(formulas) if any(formula is g for g in group)]
-    raise AssertionError("a contradiction lies in one group")
+    """Return the places of all formulas of groups that contradict themselves."""
+    inside = [
+        id(formula)
+        for group in group_formulas([*known, *formulas])
+        if find_solutions(group, types) is None
+        for formula in group
+    ]
+    return [at for at, formula in enumerate(formulas) if id(formula) in inside]
 
 
 def _reduce(

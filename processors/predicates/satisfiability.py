@@ -172,7 +172,10 @@ def _choose_blindly(
     chosen = list(atoms)
     waiting = list(reversed(clauses))
     while waiting:
-        more, nested = _expand(waiting.pop()[:1])
+        clause = waiting.pop()
+        if not clause:
+            return None
+        more, nested = _expand(clause[:1])
         chosen.extend(more)
         waiting.extend(reversed(nested))
     return _check(tuple(chosen), effort)
