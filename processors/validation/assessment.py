@@ -91,7 +91,7 @@ def assess(
     known = list_known(situation, basis.evidence)
     evidence = list_values(basis.evidence)
     kinds: dict[str, _Kind] = {}
-    proposals = find_open_constraints(situation)
+    proposals = find_open_constraints(situation) if situation.proposals else ()
     judged = []
     for candidate_digest in sorted(distinct):
         candidate = distinct[candidate_digest]

@@ -5,12 +5,19 @@ A verdict that cannot be computed, or that is not there, is ``unknown`` and sati
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from processors.predicates.applies import Occasion, applies
-from processors.predicates.evaluation import Evaluation, Judgement, compile_predicate
+from processors.predicates.evaluation import (
+    COMPILED_MAX,
+    Evaluation,
+    Judgement,
+    compile_predicate,
+)
 from processors.predicates.scope import Scope, UnitValue
+from processors.predicates.verdict import HOLDS
 from processors.situation import InForce, Situation, Unit
 from processors.validation.basis import Basis
 from processors.validation.merging import Merged
@@ -20,19 +27,20 @@ from schemas.value import Value
 
 UNCHECKED: Final = "unchecked"
 
+_KEY: Final = attrgetter("predicate_id", "version")
 _VERDICTS: Final[dict[str, Verdict]] = {verdict.value: verdict for verdict in Verdict}
 
 FindScope = Callable[[str], Scope]
 """What a candidate looks like to a predicate about the given subject."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A predicate in force that applies to a type, compiled; ``held`` is its usual verdict."""
 
     item: InForce
     judgement: Judgement
     held: PredicateVerdict
+    subject: str
 
 
 def list_rules(situation: Situation, type_name: str) -> tuple[Rule, ...]:
@@ -42,11 +50,15 @@ def list_rules(situation: Situation, type_name: str) -> tuple[Rule, ...]:
     for item in situation.contract:
         predicate = item.row.predicate
         if applies(predicate, commitment_type=type_name, occasion=occasion):
-            held = PredicateVerdict(
-                predicate.predicate_id, item.row.seq, Verdict.HOLDS, "", ()
-            )
-            rules.append(Rule(item, compile_predicate(predicate), held))
+            held = _hold(predicate.predicate_id, item.row.seq)
+            rules.append(Rule(item, compile_predicate(predicate), held, predicate.subject))
     return tuple(rules)
+
+
+@lru_cache(maxsize=COMPILED_MAX)
+def _hold(predicate_id: str, version: int) -> PredicateVerdict:
+    """Return the usual verdict, made once: records equal in all fields are the same to anyone."""
+    return PredicateVerdict(predicate_id, version, Verdict.HOLDS, "", ())
 
 
 def name_occasion(situation: Situation) -> Occasion:
@@ -66,26 +78,36 @@ def name_occasion(situation: Situation) -> Occasion:
 def judge_rules(
     rules: tuple[Rule, ...], find_scope: FindScope
 ) -> tuple[tuple[PredicateVerdict, ...], tuple[str, ...]]:
-    """Return the verdict of each rule, and the ids of the units that its judging cited."""
+    """Return the verdict of each rule, and the ids of the units that its judging cited.
+
+    A verdict whose computing failed is left out: ``close`` reports it, nothing stands in for it.
+    """
     verdicts: list[PredicateVerdict] = []
-    cited: list[str] = []
+    cited: dict[str, None] = {}
     scope, subject = find_scope(""), ""
     for rule in rules:
-        about = rule.item.row.predicate.subject
-        if about != subject:
-            scope, subject = find_scope(about), about
-        found = _run(rule.judgement, scope)
-        if found is None:
-            continue  # ``close`` reports it; nothing stands in for a verdict.
-        cited.extend(found.cited)
-        verdicts.append(_record(rule, found))
-    return tuple(verdicts), tuple(dict.fromkeys(cited))
+        if rule.subject != subject:
+            scope, subject = find_scope(rule.subject), rule.subject
+        # The loop that the cost of a decision hangs on: hence no call more than the judgement.
+        try:
+            found = rule.judgement(scope)
+        except Exception:  # noqa: S112 - a finding (``close``), not a fault
+            continue
+        if found.cited:
+            cited.update(dict.fromkeys(found.cited))
+        if found.verdict is HOLDS and not found.vacuous:
+            verdicts.append(rule.held)
+        else:
+            verdicts.append(_record(rule, found))
+    return tuple(verdicts), tuple(cited)
 
 
 def judge_predicate(predicate: Predicate, find_scope: FindScope) -> Verdict:
     """Return the verdict of a predicate that is not in force, such as a proposal's."""
-    found = _run(compile_predicate(predicate), find_scope(predicate.subject))
-    return Verdict.UNKNOWN if found is None else _VERDICTS[found.verdict]
+    try:
+        return _VERDICTS[compile_predicate(predicate)(find_scope(predicate.subject)).verdict]
+    except Exception:
+        return Verdict.UNKNOWN
 
 
 def close(
@@ -97,20 +119,15 @@ def close(
     partial check is no pass, however few violations it found. Verdicts on predicates that do
     not apply count for nothing.
     """
-    if len(found) == len(rules) and all(
-        verdict.predicate_id == rule.held.predicate_id and verdict.version == rule.held.version
-        for rule, verdict in zip(rules, found, strict=True)
-    ):
-        return tuple(found)
+    held = tuple([rule.held for rule in rules])
+    complete = tuple(found)
+    if complete == held or list(map(_KEY, complete)) == list(map(_KEY, held)):
+        return complete
     by_version = {(verdict.predicate_id, verdict.version): verdict for verdict in found}
     return tuple(
-        by_version.get(
-            (rule.held.predicate_id, rule.held.version),
-            PredicateVerdict(
-                rule.held.predicate_id, rule.held.version, Verdict.UNKNOWN, UNCHECKED, ()
-            ),
-        )
-        for rule in rules
+        by_version.get((one.predicate_id, one.version))
+        or PredicateVerdict(one.predicate_id, one.version, Verdict.UNKNOWN, UNCHECKED, ())
+        for one in held
     )
 
 
@@ -156,20 +173,13 @@ def list_values(units: tuple[Unit, ...]) -> tuple[UnitValue, ...]:
     )
 
 
-def _run(judgement: Judgement, scope: Scope) -> Evaluation | None:
-    """Return the evaluation, or None when computing it failed: that is a finding, not a fault."""
-    try:
-        return judgement(scope)
-    except Exception:
-        return None
-
-
 def _record(rule: Rule, found: Evaluation) -> PredicateVerdict:
-    verdict = _VERDICTS[found.verdict]
-    if verdict is Verdict.HOLDS and not found.vacuous:
-        return rule.held
     return PredicateVerdict(
-        rule.held.predicate_id, rule.held.version, verdict, found.reason, found.vacuous
+        rule.held.predicate_id,
+        rule.held.version,
+        _VERDICTS[found.verdict],
+        found.reason,
+        found.vacuous,
     )
 
 
