@@ -204,7 +204,7 @@ def genesis(catalogue=None, **changes):
         weights=Weights(1, 2, 2, 1, 1),
         budget_main=8_000,
         budget_tail=2_000,
-        selector="cbea",
+        selector="two_level",
         partitions=1,
         rights=(PrincipalRights("ops", confirm=True, operate=True),),
         authenticated=False,

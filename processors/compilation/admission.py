@@ -8,6 +8,7 @@ from typing import Final
 
 from processors.compilation.conditions import check_conditions
 from processors.compilation.control import build_regime
+from processors.compilation.declarations import check_declaration
 from processors.compilation.draft import HEAD_ID, REGIME_ID, owner_of
 from processors.compilation.names import check_name
 from processors.compilation.permissions import check_operator, check_sender, deny
@@ -91,8 +92,9 @@ def _admit_control(event: Event, stamp: Stamp, regime: RegimeRow | None) -> Arri
         if again.rights == regime.rights and again.partitions == regime.partitions:
             return _DUPLICATE
         return reject(deny("genesis stands already; change it by RulesetActivated and others"))
-    if isinstance(event.payload, Genesis) and event.payload.partitions < 1:
-        return reject(violate("partitions: at least 1"))
+    refusal = check_declaration(event.payload)
+    if refusal is not None:
+        return reject(refusal)
     return Arrival(event, 0, event.occurred_at_ms, stamp.digest)
 
 
