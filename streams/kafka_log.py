@@ -76,12 +76,16 @@ class EventReader:
             self._unassign(partition)
 
     def pull(self, wait_s: float) -> int:
+        """Take what has arrived unless enough is buffered already; as drain()."""
+        if sum(log.buffered for log in self._logs.values()) >= BUFFERED_MAX:
+            return 0
+        return self.drain(wait_s)
+
+    def drain(self, wait_s: float) -> int:
         """Take what has arrived, waiting at most wait_s for a first record; return how many.
 
         Never waits for a number of records: the wait for more after a first one is fixed.
         """
-        if sum(log.buffered for log in self._logs.values()) >= BUFFERED_MAX:
-            return 0
         messages: list[Message] = self.consumer.consume(DRAIN_MAX, 0)
         if not messages and wait_s > 0:
             first = self.consumer.poll(wait_s)
@@ -201,7 +205,8 @@ class KafkaLog:
                     f"{self._reader.topic}, partition {self._partition}: nothing was read from "
                     f"offset {first} within {SEEK_TIMEOUT_S:.0f} s"
                 )
-            self._reader.pull(0.1)
+            # Not pull(): what others have buffered must not hold back this one's first record.
+            self._reader.drain(0.1)
 
     def _describe_loss(self, first: int) -> LogGap | LogShortened:
         self._next = None

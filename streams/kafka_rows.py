@@ -152,7 +152,7 @@ def read_head(topic: CommittedPartition) -> TopicHead | None:
 
 def catch_up(topic: CommittedPartition, cache: RowCache, first: int, *, progress: Progress) -> None:
     """Write every record of the topic from an offset on into the copy, in the topic's order."""
-    end = topic.bounds().end
+    end = topic.bounds().end  # The predecessor is fenced: nobody moves it.
     waiting: list[tuple[bytes, bytes | None]] = []
     position, read = first, 0
     for message in topic.read(first):

@@ -1,6 +1,7 @@
 """A ledger worker with the simplest reducer; tests start, kill and freeze it.
 
-Arguments: bootstrap servers, prefix, partitions, state folder, session time-out in seconds.
+Arguments: bootstrap servers, prefix, partitions, state folder, session time-out in seconds, static
+id or `-`.
 """
 
 import sys
@@ -39,7 +40,9 @@ class CountingReducer:
         pass
 
 
-def main(bootstrap_servers: str, prefix: str, partitions: str, folder: str, session: str) -> int:
+def main(
+    bootstrap_servers: str, prefix: str, partitions: str, folder: str, session: str, instance: str
+) -> int:
     configure_logs(log_format="json", level="info")
     settings = ServeSettings(
         connection=Connection(bootstrap_servers=bootstrap_servers),
@@ -49,9 +52,10 @@ def main(bootstrap_servers: str, prefix: str, partitions: str, folder: str, sess
         replication=1,
         insync_min=1,
         session_timeout_s=float(session),
+        instance_id=None if instance == "-" else instance,
     )
     return serve(settings, build_reducer=lambda _: CountingReducer())
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:6]))
+    sys.exit(main(*sys.argv[1:7]))
