@@ -5,7 +5,6 @@ are held decoded until the batch closes, so a user's head is encoded once per ba
 """
 
 import hashlib
-from functools import lru_cache
 from typing import Final
 
 from processors import decision
@@ -16,6 +15,7 @@ from processors.view import Output, Stamp, Step
 from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint, unframe
 from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
+from schemas.hot_bytes import encode_accepted
 from schemas.identity import record_key
 from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
 from schemas.packet import Packet
@@ -67,7 +67,7 @@ class CoreReducer:
 
         """
         try:
-            event, stamp = self._open(record)
+            event, stamp, body = self._open(record)
         except DecodeError as error:
             return self._reject(record, RejectionReason(error.reason), error.detail)
         view = self._cache.view(rows, *owner_of(event))
@@ -75,14 +75,14 @@ class CoreReducer:
             step = decision.step(view, event, stamp)
         except UnknownRuleset as error:
             raise LedgerBroken(str(error)) from error
-        return self._conclude(record, event, step)
+        return self._conclude(record, event, body, step)
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
         """Reject the record whose fold raised as ``core_fault`` and halt its user."""
-        event, stamp = self._open(record)
+        event, stamp, body = self._open(record)
         view = self._cache.view(rows, *owner_of(event))
         step = decision.fault(view, event, stamp, type(error).__name__)
-        return self._conclude(record, event, step)
+        return self._conclude(record, event, body, step)
 
     def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
         """Mark every user of the partition as history_incomplete (spec 1.8)."""
@@ -104,7 +104,7 @@ class CoreReducer:
                 outputs.append(OutputRecord(topic, key[1:], value))
         return Finished(changes, tuple(outputs))
 
-    def _open(self, record: LogRecord) -> tuple[Event, Stamp]:
+    def _open(self, record: LogRecord) -> tuple[Event, Stamp, bytes]:
         if record.key is None or not record.key:
             raise DecodeError("missing_key", "the record has no key; the key is tenant and user")
         if record.value is not None and len(record.value) > EVENT_BYTES_MAX:
@@ -117,7 +117,7 @@ class CoreReducer:
         stamp = Stamp(
             digest, record.timestamp_ms, self._partition, record.offset, len(body), "open"
         )
-        return event, stamp
+        return event, stamp, body
 
     def _reject(self, record: LogRecord, reason: RejectionReason, detail: str) -> Folded:
         fate = Fate(FateStatus.REJECTED, None, reason, detail, "")
@@ -136,12 +136,13 @@ class CoreReducer:
         )
         return OutputRecord("rejections", record.key or _CONTROL_KEY, frame(rejection))
 
-    def _conclude(self, record: LogRecord, event: Event, step: Step) -> Folded:
-        self._cache.hold(user_prefix(*owner_of(event)), step.changes)
+    def _conclude(self, record: LogRecord, event: Event, body: bytes, step: Step) -> Folded:
+        self._cache.hold(user_prefix(*owner_of(event)), step.changes, body)
         outputs = [self._place(record, event, output) for output in step.outputs]
         if step.fate.status is FateStatus.REJECTED:
             outputs.append(self._describe_rejection(record, step.fate))
-        return Folded(_encode_fate(step.fate), {}, tuple(outputs))
+        fate = encode_accepted(step.fate) or encode(step.fate)
+        return Folded(fate, {}, tuple(outputs))
 
     def _place(self, record: LogRecord, event: Event, output: Output) -> OutputRecord:
         headers = (
@@ -158,12 +159,6 @@ _PUBLIC: Final[dict[type, str]] = {
     for record, kind in KIND_OF.items()
     if kind in CONTRACT_KINDS | STATE_KINDS
 }
-
-
-@lru_cache(maxsize=65_536)
-def _encode_fate(fate: Fate) -> bytes:
-    """Encode a fate; most differ in their seq only, and users share the low ones."""
-    return encode(fate)
 
 
 def list_due(rows: RowReader, now_ms: int) -> list[DeadlineRow]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from schemas.codec import decode, encode
+from schemas.hot_bytes import encode_event_row, encode_seen
 from schemas.identity import prefix_lengths
 from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
 from streams.failures import LedgerBroken
@@ -21,6 +22,10 @@ ROW_FORMAT: Final = b"\x01"
 CACHE_BYTES_DEFAULT: Final = 256 * 2**20
 _OBJECT_FACTOR: Final = 8  # Measured: a decoded row takes about eight times its encoded bytes.
 _OBJECT_BYTES: Final = 400
+_PARTITION_RECORDS: Final = frozenset(
+    record for record, kind in KIND_OF.items() if kind in PARTITION_KINDS
+)
+_KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
 _NEVER_CACHED: Final = frozenset({SeenRow, OrderRow})  # Looked up once, long ago seen.
 
 
@@ -35,9 +40,7 @@ def user_prefix(tenant: str, user: str) -> bytes:
 
 def row_key(prefix: bytes, record: type, row_id: str) -> bytes:
     """Return the key of a row; rows of the partition stand apart from those of users."""
-    kind = KIND_OF[record]
-    head = b"p" if kind in PARTITION_KINDS else prefix
-    return head + bytes((kind,)) + row_id.encode()
+    return _owner(prefix, record) + _KIND_BYTE[record] + row_id.encode()
 
 
 def decode_row(record: type[R], data: bytes) -> R:
@@ -78,31 +81,49 @@ class UserCache:
         self._bytes = 0
         self._owners: OrderedDict[bytes, _Owner] = OrderedDict()
         self._held: dict[tuple[bytes, type], dict[str, Any]] = {}
+        self._bodies: dict[tuple[bytes, str], bytes] = {}
 
     def view(self, rows: RowReader, tenant: str, user: str) -> "CachedView":
         """Return the view of one user over these rows."""
         return CachedView(self, rows, tenant, user)
 
-    def hold(self, prefix: bytes, changes: dict[tuple[type, str], Row | None]) -> None:
-        """Lay changes over the rows until they are released."""
+    def hold(
+        self, prefix: bytes, changes: dict[tuple[type, str], Row | None], event_body: bytes = b""
+    ) -> None:
+        """Lay changes over the rows until they are released; an EventRow keeps its own bytes."""
         for (record, row_id), row in changes.items():
-            self._held.setdefault((_owner(prefix, record), record), {})[row_id] = row
+            owner = b"p" if record in _PARTITION_RECORDS else prefix
+            self._held.setdefault((owner, record), {})[row_id] = row
+            if record is EventRow and row is not None and event_body:
+                assert isinstance(row, EventRow)
+                self._bodies[owner, row_id] = encode_event_row(row, event_body)
 
     def release(self) -> list[tuple[bytes, type, str, bytes | None]]:
         """Return every held change as (owner prefix, record, row id, body), and cache it."""
         released = []
         for (owner_key, record), changes in self._held.items():
             for row_id, row in changes.items():
-                body = None if row is None else encode(row)
+                body = self._encode(owner_key, record, row_id, row)
                 released.append((owner_key, record, row_id, body))
                 self._keep(owner_key, record, row_id, row, 0 if body is None else len(body))
         self._held.clear()
+        self._bodies.clear()
         self._shrink()
         return released
+
+    def _encode(self, owner_key: bytes, record: type, row_id: str, row: Any) -> bytes | None:
+        if row is None:
+            return None
+        if record is SeenRow:
+            return encode_seen(row)
+        if record is EventRow:
+            return self._bodies.get((owner_key, row_id)) or encode(row)
+        return encode(row)
 
     def drop(self) -> None:
         """Forget everything, held changes too."""
         self._held.clear()
+        self._bodies.clear()
         self._owners.clear()
         self._bytes = 0
 
@@ -211,7 +232,7 @@ class UserCache:
 
 
 def _owner(prefix: bytes, record: type) -> bytes:
-    return b"p" if KIND_OF[record] in PARTITION_KINDS else prefix
+    return b"p" if record in _PARTITION_RECORDS else prefix
 
 
 @dataclass(frozen=True, slots=True)
