@@ -94,11 +94,8 @@ def apply(connection: Connection, wanted: TopicSet, changes: tuple[Change, ...])
     _refuse(change for change in changes if change.step is Step.REFUSE)
     admin = KafkaAdminClient(**describe_for_admin(connection))
     try:
-        for change in changes:
-            if change.step is Step.CREATE:
-                _create(admin, wanted, change)
-            else:
-                _alter(admin, change)
+        _create(admin, wanted, [change for change in changes if change.step is Step.CREATE])
+        _alter(admin, [change for change in changes if change.step is Step.ALTER])
         _refuse(_plan(admin, wanted))
     finally:
         admin.close()
@@ -200,17 +197,25 @@ def _describe(admin: KafkaAdminClient, names: list[str]) -> dict[str, _Standing]
     }
 
 
-def _create(admin: KafkaAdminClient, wanted: TopicSet, change: Change) -> None:
-    topic = NewTopic(
-        change.name, wanted.partitions, wanted.replication, topic_configs=dict(change.settings)
-    )
-    admin.create_topics([topic], wait_for_metadata=True)
+def _create(admin: KafkaAdminClient, wanted: TopicSet, changes: list[Change]) -> None:
+    topics = [
+        NewTopic(
+            change.name, wanted.partitions, wanted.replication, topic_configs=dict(change.settings)
+        )
+        for change in changes
+    ]
+    if topics:
+        admin.create_topics(topics, wait_for_metadata=True)
 
 
-def _alter(admin: KafkaAdminClient, change: Change) -> None:
-    resource = ConfigResource(ConfigResourceType.TOPIC, change.name, dict(change.settings))
-    # Incremental: settings that somebody else made, such as throttles, stay as they are.
-    admin.alter_configs([resource], incremental=True)
+def _alter(admin: KafkaAdminClient, changes: list[Change]) -> None:
+    resources = [
+        ConfigResource(ConfigResourceType.TOPIC, change.name, dict(change.settings))
+        for change in changes
+    ]
+    if resources:
+        # Incremental: settings that somebody else made, such as throttles, stay as they are.
+        admin.alter_configs(resources, incremental=True)
 
 
 def _refuse(changes: Iterator[Change] | tuple[Change, ...]) -> None:
