@@ -24,7 +24,7 @@ from processors.predicates.atoms import (
 from processors.predicates.expression import Match
 from processors.predicates.fragment import translate_text
 from processors.predicates.linear import measure
-from processors.predicates.satisfiability import find_solutions, group_formulas
+from processors.predicates.satisfiability import contradict, group_formulas
 from processors.predicates.text import PredicateTextError
 from schemas.catalogue import SlotType
 from schemas.value import StringSet, Value
@@ -61,7 +61,7 @@ def find_conflict(
     """
     known = [fix_value(path, value) for path, value in sorted((facts or {}).items())]
     formulas = [translate_constraint(constraint) for constraint in constraints]
-    if find_solutions([*known, *formulas], types) is not None:
+    if not contradict([*known, *formulas], types):
         return None
     places = _find_conflicting(formulas, known, types)
     core = _reduce(places, formulas, known, types)
@@ -104,7 +104,7 @@ def _find_conflicting(
     inside = [
         id(formula)
         for group in group_formulas([*known, *formulas])
-        if find_solutions(group, types) is None
+        if contradict(group, types)
         for formula in group
     ]
     return [at for at, formula in enumerate(formulas) if id(formula) in inside]
@@ -123,7 +123,7 @@ def _reduce(
     """
 
     def conflicts(members: Sequence[int]) -> bool:
-        return find_solutions([*known, *(formulas[n] for n in members)], types) is None
+        return contradict([*known, *(formulas[n] for n in members)], types)
 
     kept: list[int] = []
     rest = list(places)

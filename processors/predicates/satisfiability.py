@@ -57,25 +57,43 @@ class _Effort:
 def find_solutions(
     formulas: Sequence[Formula], types: Mapping[str, SlotType]
 ) -> tuple[Solution, ...] | Undecided | None:
-    """Return a solution for each group of formulas that share variables; None on contradiction.
-
-    A single condition on its own can always be met and is left out of the solutions.
-    """
+    """Return a solution for each group of formulas that share variables; None on contradiction."""
     solutions: list[Solution] = []
     undecided = False
     for group in group_formulas(formulas):
-        atoms, clauses = _expand(group)
-        if not clauses and len(atoms) == 1 and name_variables(atoms[0]):
-            continue
-        try:
-            solution = _search(*_split_choices(atoms, clauses), _Effort(types))
-        except _ExhaustedError:
-            undecided = True
-            continue
+        solution = _solve_group(group, types)
         if solution is None:
             return None
-        solutions.append(solution)
+        if isinstance(solution, Undecided):
+            undecided = True
+        else:
+            solutions.append(solution)
     return UNDECIDED if undecided else tuple(solutions)
+
+
+def contradict(formulas: Sequence[Formula], types: Mapping[str, SlotType]) -> bool:
+    """Return whether the formulas are known to exclude each other."""
+    return any(
+        _solve_group(group, types) is None
+        for group in group_formulas(formulas)
+        if len(group) > 1 or not _is_single(group[0])
+    )
+
+
+def _is_single(formula: Formula) -> bool:
+    """Return whether this is one condition on some slot, which can always be met."""
+    single = not isinstance(formula, Every | Some) and formula is not None
+    return single and bool(name_variables(formula))  # type: ignore[arg-type]
+
+
+def _solve_group(
+    group: Sequence[Formula], types: Mapping[str, SlotType]
+) -> Solution | Undecided | None:
+    atoms, clauses = _expand(group)
+    try:
+        return _search(*_split_choices(atoms, clauses), _Effort(types))
+    except _ExhaustedError:
+        return UNDECIDED
 
 
 def group_formulas(formulas: Sequence[Formula]) -> tuple[tuple[Formula, ...], ...]:
