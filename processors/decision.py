@@ -12,9 +12,10 @@ from processors.activation.coverage import derive_requirements
 from processors.activation.packet import activate, describe_coverage
 from processors.compilation.admission import admit
 from processors.compilation.control import read_regime
-from processors.compilation.draft import HEAD_ID, NEW_HEAD, REGIME_ID
+from processors.compilation.draft import REGIME_ID
 from processors.compilation.folding import fold
 from processors.compilation.reading import read_situation
+from processors.halting import halt, hide_history
 from processors.limits import OUTPUT_BYTES_MAX
 from processors.pending import keep_pending, mark_issued, open_pending, release_pending
 from processors.ruleset import find_ruleset
@@ -29,7 +30,7 @@ from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.outcome import Commitment, Reason, RepairAct, TurnFailure
 from schemas.packet import Packet, Requirement, Uncovered
-from schemas.row import CatalogueRow, PendingRow, RegimeRow, UserHead, VerdictRow
+from schemas.row import CatalogueRow, PendingRow, RegimeRow, VerdictRow
 from schemas.turn import (
     CandidatesProposed,
     FailureKind,
@@ -45,6 +46,15 @@ Outcome = Commitment | RepairAct | TurnFailure
 TURN_ENDED: Final = "turn_ended"
 STALE_PACKET: Final = "stale_packet"
 NO_COMMITMENT: Final = "no_commitment"
+
+_TURN_PAYLOADS: Final = (
+    TurnRequested,
+    CandidatesProposed,
+    GenerationFailed,
+    TurnCancelled,
+    TurnExpired,
+    SurfaceProposed,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +92,15 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
     if isinstance(arrival, Fate):
         return Step(arrival, {}, ())
     folding = fold(view, arrival)
-    changes = dict(folding.changes)
-    after = lay_over(view, changes)
-    _check_ruleset(after)
-    turn = _decide_turn(after, arrival, stamp)
-    changes.update(turn.changes)
-    fate = Fate(FateStatus.ACCEPTED, arrival.seq or None, None, "", folding.ignored or turn.ignored)
-    return Step(fate, changes, turn.outputs)
+    if arrival.seq == 0:
+        _check_ruleset(lay_over(view, folding.changes))
+        return Step(Fate(FateStatus.ACCEPTED, None, None, "", folding.ignored), folding.changes, ())
+    if not isinstance(event.payload, _TURN_PAYLOADS):
+        fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored)
+        return Step(fate, folding.changes, ())
+    turn = _decide_turn(lay_over(view, folding.changes), arrival, stamp)
+    fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored or turn.ignored)
+    return Step(fate, {**folding.changes, **turn.changes}, turn.outputs)
 
 
 def fault(view: View, event: Event, stamp: Stamp, error: str) -> Step:
@@ -101,8 +113,7 @@ def fault(view: View, event: Event, stamp: Stamp, error: str) -> Step:
     fate = Fate(FateStatus.REJECTED, None, RejectionReason.CORE_FAULT, detail, "")
     if not event.user:
         return Step(fate, {}, ())
-    head = view.get(UserHead, HEAD_ID) or NEW_HEAD
-    return Step(fate, {(UserHead, HEAD_ID): replace(head, halted=True)}, ())
+    return Step(fate, halt(view), ())
 
 
 def record_gap(view: View) -> Changes:
@@ -139,18 +150,19 @@ def _decide_turn(view: View, arrival: Arrival, stamp: Stamp) -> _Turn:
         case SurfaceProposed():
             return _phrase_turn(view, arrival, payload)
         case _:
-            return _Turn({}, ())
+            raise AssertionError("only payloads of turns come here")
 
 
 def _open_turn(view: View, arrival: Arrival, request: TurnRequested, stamp: Stamp) -> _Turn:
     """End the turn at once for reasons (0), (1), (2) of spec 5.7, or issue its packet."""
     pending = open_pending(arrival, request, read_regime(view), stamp)
-    situation = read_situation(view, pending, arrival)
+    situation = read_situation(hide_history(view), pending, arrival)
     requirements = derive_requirements(situation)
     packet = activate(situation, requirements, number=1)
     issued = mark_issued(pending, packet)
-    basis = _build_basis(situation, requirements, issued, arrival, {})
-    act = repair_early(situation, requirements, replace(basis, packet_digest=None))
+    # Until the packet is out, nothing of Z* was shown to anyone.
+    basis = replace(_build_basis(situation, requirements, issued, arrival, {}), packet_digest=None)
+    act = repair_early(situation, requirements, basis)
     if act is not None:
         return _end_turn(view, situation, basis, act)
     return _issue(view, situation, basis, issued, packet)
@@ -163,14 +175,15 @@ def _answer_turn(view: View, arrival: Arrival, answer: CandidatesProposed) -> _T
         return _Turn({}, (), TURN_ENDED)
     if answer.packet_digest not in (None, pending.packet_digest):
         return _Turn({}, (), STALE_PACKET)
-    situation = read_situation(view, pending, arrival)
+    situation = read_situation(hide_history(view), pending, arrival)
     requirements = derive_requirements(situation)
     attested = read_attested(view, [digest(candidate) for candidate in answer.candidates])
     basis = _build_basis(situation, requirements, pending, arrival, attested)
     if _may_recover(situation, pending, basis):
         packet = activate(situation, requirements, number=pending.round + 1)
         return _issue(view, situation, basis, mark_issued(pending, packet), packet)
-    outcome = decide(situation, requirements, basis, answer.candidates)
+    candidates = () if situation.halted else answer.candidates
+    outcome = decide(situation, requirements, basis, candidates)
     return _end_turn(view, situation, basis, outcome)
 
 
@@ -185,13 +198,16 @@ def _may_recover(situation: Situation, pending: PendingRow, basis: Basis) -> boo
 
 
 def _fail_turn(view: View, arrival: Arrival, turn_id: str, failure: _Failure) -> _Turn:
-    """End a pending turn without candidates (spec 5.10)."""
+    """End a pending turn without candidates (spec 5.10).
+
+    A generator's failure for another packet is as stale as its candidates would be.
+    """
     pending = view.get(PendingRow, turn_id)
     if pending is None:
         return _Turn({}, (), TURN_ENDED)
     if failure.packet_digest not in (None, pending.packet_digest):
         return _Turn({}, (), STALE_PACKET)
-    situation = read_situation(view, pending, arrival)
+    situation = read_situation(hide_history(view), pending, arrival)
     requirements = derive_requirements(situation)
     basis = _build_basis(situation, requirements, pending, arrival, {})
     outcome = fail(
@@ -227,7 +243,7 @@ def _end_turn(view: View, situation: Situation, basis: Basis, outcome: Outcome) 
     """Put the one outcome out and fold its consequences in the same step (spec 5.6)."""
     if len(encode(outcome)) > OUTPUT_BYTES_MAX:
         outcome = _abstain_too_large(situation, basis)
-    changes = fold_outcome(view, situation, basis, outcome)
+    changes = fold_outcome(hide_history(view), situation, basis, outcome)
     return _Turn({**changes, **release_pending(view, situation.turn_id)}, (outcome,))
 
 

@@ -259,6 +259,25 @@ def test_a_core_fault_halts_its_user_until_an_operator_refolds():
     assert isinstance(later.outputs[0], Packet)
 
 
+def test_a_halted_user_s_rows_are_not_rested_on():
+    """A pending turn of a halted user Abstains on its answer, and cites nothing of the history."""
+    given = started()
+    given.tell(form(dish="soup"))
+    given.tell(PredicateConfirmed(None, predicate(), ()))
+    packet = packet_of(asked(given))
+    given.break_at(form(dish="stew"))
+
+    (act,) = given.tell(candidates(meal(diet="vegan"), packet=digest(packet)), by=GENERATOR).outputs
+
+    assert (Act.ABSTAIN, Reason.USER_HALTED) == (act.act, act.reason)
+    assert ((), (), True) == (
+        act.certificate.candidates,
+        act.certificate.evidence_ids,
+        act.certificate.without_predicates,
+    )
+    assert 0 == given.head().pending_turns
+
+
 def test_an_unknown_ruleset_stops_the_fold():
     """A build without the ruleset that a record activates folds nothing of it."""
     given = started()
