@@ -67,8 +67,7 @@ def _begin_anew(instance: Instance, core: Draft, first: Draft) -> Iterator[Draft
     cover = core.copy()
     buy_coverage(instance, cover, instance.fitting, enter_repacked)
     improve_by_swaps(instance, cover)
-    swapped = _complete(instance, cover, _Beginning())
-    yield swapped.copy()
+    yield _complete(instance, cover, _Beginning())
     climbed = _climb(instance, core, first, tries)
     if climbed is not None:
         yield climbed
@@ -112,7 +111,7 @@ def _climb(instance: Instance, core: Draft, first: Draft, tries: int) -> Draft |
     climbed: Draft | None = None
     while tries > 0:
         best: tuple[Draft, _Beginning] | None = None
-        for beginning in _list_neighbours(instance, here, current, order)[:tries]:
+        for beginning in _list_neighbours(here, current, order)[:tries]:
             tries -= 1
             draft = _complete(instance, core, beginning)
             value = value_draft(instance, draft)
@@ -125,12 +124,10 @@ def _climb(instance: Instance, core: Draft, first: Draft, tries: int) -> Draft |
     return climbed
 
 
-def _list_neighbours(
-    instance: Instance, here: _Beginning, current: Draft, order: list[int]
-) -> list[_Beginning]:
+def _list_neighbours(here: _Beginning, current: Draft, order: list[int]) -> list[_Beginning]:
     """List the beginnings one step away: each unit of the set barred, then each other forced."""
     taken, fixed = set(current.units), {*here.forced, *here.barred}
-    outs = sorted(taken - fixed, key=lambda unit: instance.unit_ids[unit])
+    outs = [unit for unit in order if unit in taken and unit not in fixed]
     ins = [unit for unit in order if unit not in taken and unit not in fixed]
     return [_Beginning(here.forced, (*here.barred, unit)) for unit in outs] + [
         _Beginning((*here.forced, unit), here.barred) for unit in ins

@@ -24,7 +24,7 @@ from processors.activation.selection import (
     explain_uncovered,
     measure_value,
 )
-from processors.limits import BOUND_STEPS_RESULT, BOUND_STEPS_TURN
+from processors.limits import BOUND_STEPS_RESULT, BOUND_STEPS_TURN, BOUND_VISITS_MAX
 
 
 class _Found(NamedTuple):
@@ -66,7 +66,7 @@ def select_units(
     bound = certify(
         instance,
         value,
-        steps=BOUND_STEPS_TURN if mode == "turn" else BOUND_STEPS_RESULT,
+        steps=_count_steps(problem, mode),
         level_proven=level_proven,
     )
     return Selection(
@@ -84,6 +84,12 @@ def select_units(
         main_spent=solved.budget_main - draft.main_left,
         tail_spent=solved.budget_tail - draft.tail_left,
     )
+
+
+def _count_steps(problem: Problem, mode: Mode) -> int:
+    """Say how often the certificate may be tightened: less for many units, to stay in time."""
+    most = BOUND_STEPS_TURN if mode == "turn" else BOUND_STEPS_RESULT
+    return min(most, BOUND_VISITS_MAX // max(1, len(problem.unit_ids)))
 
 
 def _search(instance: Instance, mode: Mode) -> tuple[Draft, bool]:

@@ -155,8 +155,15 @@ def _find_best_swap(
     """
     sums = measure_sums(instance, draft, without=-1)
     ordinary, reserved = entrants.ordinary_ladder, entrants.reserved_ladder
+    first = sorted(ordinary.steps[-1:] + entrants.reserved[:1])
     best: _Swap | None = None
+    past = {False: False, True: False}
     for leaver in _list_leavers(instance, draft):
+        if past[leaver.holds]:
+            continue
+        if _is_hopeless(first, leaver, best):
+            past[leaver.holds] = True  # The others of this kind give up more.
+            continue
         unit = draft.units[leaver.position]
         cost = instance.cost[unit]
         widest = draft.main_left + draft.tail_left + cost
