@@ -40,7 +40,10 @@ def score_bm25(query: Sequence[str], corpus: Sequence[Sequence[str]]) -> tuple[i
     which is idf * tf*(k1 + 1) / (tf + k1*(1 - b + b*n/(T/N))) in whole numbers.
     """
     terms = dict.fromkeys(query)
-    counts = [_count_terms(document, terms) for document in corpus]
+    named, none = frozenset(terms), dict[str, int]()
+    counts = [
+        none if named.isdisjoint(document) else _count_terms(document, terms) for document in corpus
+    ]
     holding = dict.fromkeys(terms, 0)
     for count in counts:
         for term in count:
@@ -53,6 +56,9 @@ def score_bm25(query: Sequence[str], corpus: Sequence[Sequence[str]]) -> tuple[i
     }
     scores = []
     for document, count in zip(corpus, counts, strict=True):
+        if not count:
+            scores.append(0)
+            continue
         length = 3 * total + 9 * len(document) * documents
         scores.append(
             sum([weights[t] * tf // (10 * total * tf + length) for t, tf in count.items()])

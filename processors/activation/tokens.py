@@ -22,6 +22,8 @@ _CJK = (
     (0x20000, 0x323AF),  # Han, extensions B to H
 )
 
+_ASCII_GAPS = {point: " " for point in range(128) if not chr(point).isalnum()}
+
 
 def fold_text(text: str) -> str:
     """Fold: NFKC, case fold, format characters (Cf) removed; folding twice changes nothing."""
@@ -41,7 +43,7 @@ def split_tokens(text: str) -> tuple[str, ...]:
     """
     folded = fold_text(text)
     if folded.isascii():
-        return tuple("".join([c if c.isalnum() else " " for c in folded]).split())
+        return tuple(folded.translate(_ASCII_GAPS).split())
     tokens: list[str] = []
     run = ""
     dense = False
