@@ -20,9 +20,10 @@ from infra.provision import TopicSet, describe_durability, plan
 from schemas.topics import PARTITIONS_DEFAULT
 from streams.clock import SystemClock
 from streams.connection import Connection
+from streams.lane import Phase
 from streams.ownership import EXIT_RESTART, FaustOwnership, OwnershipSettings
 from streams.ports import Reducer
-from streams.worker import Phase, Worker, WorkerSettings
+from streams.worker import Worker, WorkerSettings
 
 STOP_TIMEOUT_S: Final = 10.0
 """From the signal to the end of the process, whatever the broker does."""

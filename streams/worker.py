@@ -6,49 +6,31 @@ No failure is passed over: a ledger starts again, stays stopped with its reason,
 exits.
 """
 
-import random
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from schemas.ledger import Head
 from streams.clock import Clock
 from streams.connection import Connection
-from streams.failures import (
-    CommitUnknown,
-    Fenced,
-    LogGap,
-    StoreUnavailable,
-    StreamsError,
-)
-from streams.kafka_log import EventReader, KafkaLog, describe_topic_id
+from streams.failures import Fenced, LedgerBroken, LogShortened, StreamsError
+from streams.kafka_log import EventReader, describe_topic_id
 from streams.kafka_store import KafkaStore, Place
+from streams.lane import Lane, Phase, Treatment, draw_pause_ns, judge
 from streams.ledger import Ledger
 from streams.ownership import EXIT_CONFIGURATION, EXIT_RESTART, Ownership
 from streams.ports import Reducer
 from streams.transactions import ask_cluster_id
 
 IDLE_WAIT_S: Final = 0.05
-BACKOFF_MIN_S: Final = 0.5
-BACKOFF_MAX_S: Final = 30.0
-STARTS_FAILED_MAX: Final = 5
 STALL_S: Final = 30.0
 """Input waiting and no commit for so long: another worker may fare better."""
 PROGRESS_EVERY_S: Final = 5.0
 COUNT_EVERY_S: Final = 30.0
 STARTERS: Final = 2
-
-
-class Phase(Enum):
-    """What the ledger of a partition is doing."""
-
-    WAITING = "waiting"
-    STARTING = "starting"
-    FOLDING = "folding"
-    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,25 +41,6 @@ class WorkerSettings:
     prefix: str
     folder: Path
     group: str
-
-
-@dataclass(slots=True)
-class Lane:
-    """One owned partition on its way from a lease to a folding ledger."""
-
-    partition: int
-    phase: Phase = Phase.WAITING
-    not_before_ns: int = 0
-    failures: int = 0
-    reason: str = ""
-    committed_at_ns: int = 0
-    events: int = 0
-    batches: int = 0
-    fencings: int = 0
-    store: KafkaStore | None = None
-    log: KafkaLog | None = None
-    ledger: Ledger | None = None
-    start: "Future[KafkaStore] | None" = field(default=None, repr=False)
 
 
 Note = Callable[..., None]
@@ -189,26 +152,15 @@ class Worker:
             raise
         return store
 
-    def _finish_start(self, lane: Lane, start: "Future[KafkaStore]") -> None:
+    def _finish_start(self, lane: Lane, start: Future[KafkaStore]) -> None:
         """Prove the position against the log, then fold from there."""
         lane.start = None
         try:
             lane.store = start.result()
             lane.log = self._reader.open(lane.partition)
-            head = lane.store.head()
-            if head is not None and head.log_identity != lane.log.identity:
-                self._stop_lane(
-                    lane,
-                    f"{self._reader.topic} was deleted and created again since it was folded: "
-                    "its outcomes rest on events that are gone. Restore it under another prefix",
-                )
-                return
-            lane.ledger = Ledger(
-                log=lane.log,
-                store=lane.store,
-                reducer=self._build_reducer(lane.partition),
-                clock=self._clock,
-            )
+            reducer = self._build_reducer(lane.partition)
+            _refuse_foreign(lane.store.head(), lane.log.identity, reducer.version)
+            lane.ledger = Ledger(log=lane.log, store=lane.store, reducer=reducer, clock=self._clock)
             lane.ledger.start()
         except Exception as error:
             self._fail(lane, error)
@@ -249,28 +201,22 @@ class Worker:
             self._ownership.wait(IDLE_WAIT_S)
 
     def _fail(self, lane: Lane, error: Exception) -> None:
-        """Decide what becomes of a ledger that failed: again, stopped, or the process ends."""
+        """Do with a ledger that failed what its failure asks for."""
         self._release(lane)
-        if isinstance(error, Fenced):
-            lane.fencings += 1
-        elif not isinstance(error, StoreUnavailable | CommitUnknown | LogGap):
-            # Neither another try nor another worker mends these: a person must see them.
-            self._stop_lane(lane, f"{type(error).__name__}: {error}")
-            return
         lane.failures += 1
+        lane.fencings += isinstance(error, Fenced)
         lane.reason = f"{type(error).__name__}: {error}"
+        treatment = judge(error, failures=lane.failures)
         self._note(
             "ledger_failed", partition=lane.partition, attempt=lane.failures, reason=lane.reason
         )
-        if not isinstance(error, Fenced) and lane.failures >= STARTS_FAILED_MAX:
-            self._exit_process(
-                EXIT_RESTART, f"partition {lane.partition}: {lane.failures} failures: {lane.reason}"
-            )
+        if treatment is Treatment.EXIT:
+            self._exit_process(EXIT_RESTART, f"partition {lane.partition}: {lane.reason}")
+        if treatment is Treatment.STOP:
+            self._stop_lane(lane, lane.reason)
+            return
         lane.phase = Phase.WAITING
-        bound = min(BACKOFF_MAX_S, BACKOFF_MIN_S * 2 ** (lane.failures - 1))
-        # Jitter: two that wait equally long would meet again.
-        pause_s = bound * random.uniform(0.5, 1.0)  # noqa: S311
-        lane.not_before_ns = self._clock.steady_ns() + int(pause_s * 1e9)
+        lane.not_before_ns = self._clock.steady_ns() + draw_pause_ns(lane.failures)
 
     def _stop_lane(self, lane: Lane, reason: str) -> None:
         self._release(lane)
@@ -278,15 +224,9 @@ class Worker:
         self._note("ledger_stopped", partition=lane.partition, reason=reason)
 
     def _release(self, lane: Lane) -> None:
-        """Close what the lane holds; a start under way closes what it opened."""
-        if lane.start is not None:
-            lane.start.add_done_callback(_close_started)
-            lane.start = None
         if lane.log is not None:
             self._reader.close_log(lane.partition)
-        if lane.store is not None:
-            lane.store.close()
-        lane.log = lane.store = lane.ledger = None
+        lane.release()
 
     def _watch(self) -> None:
         """Show progress to lag tools, notice a stall and a changed number of partitions."""
@@ -328,6 +268,17 @@ class Worker:
         self._reader.close()
 
 
-def _close_started(start: Future[Any]) -> None:
-    if not start.cancelled() and start.exception() is None:
-        start.result().close()
+def _refuse_foreign(head: Head | None, identity: bytes, version: str) -> None:
+    """Raise what stops a ledger whose topics were folded from another log or by another core."""
+    if head is None:
+        return
+    if head.log_identity != identity:
+        raise LogShortened(
+            "the events topic was deleted and created again since it was folded: its outcomes "
+            "rest on events that are gone. Restore it under another prefix"
+        )
+    if head.core_version != version:
+        raise LedgerBroken(
+            f"the rows were written by core {head.core_version}, this is {version}. Serve with "
+            "that core, or run `commitments rebuild`"
+        )

@@ -22,7 +22,7 @@ ALLOWED_OUTSIDE = {
     "schemas": {"fastavro", "avro", "pydantic"},
     "processors": {"numpy", "tzdata"},
     "streams": {
-        "faust", "mode", "confluent_kafka", "rocksdict", "structlog", "google_crc32c", "numpy",
+        "aiokafka", "faust", "mode", "confluent_kafka", "rocksdict", "structlog", "google_crc32c", "numpy",
     },
 }  # fmt: skip
 

@@ -1,0 +1,93 @@
+"""One owned partition on its way from a lease to a folding ledger, and what a failure means for it.
+
+Nothing is connected or folded here; streams/worker.py moves the lanes.
+"""
+
+import random
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from streams.failures import CommitUnknown, Fenced, LogGap, StoreDamaged, StoreUnavailable
+from streams.kafka_log import KafkaLog
+from streams.kafka_store import KafkaStore
+from streams.ledger import Ledger
+
+BACKOFF_MIN_S: Final = 0.5
+BACKOFF_MAX_S: Final = 30.0
+FAILURES_IN_ROW_MAX: Final = 5
+_DISK_FAILURES: Final = ("no space left", "input/output error", "read-only file system")
+
+
+class Phase(Enum):
+    """What the ledger of a partition is doing."""
+
+    WAITING = "waiting"
+    STARTING = "starting"
+    FOLDING = "folding"
+    STOPPED = "stopped"
+
+
+class Treatment(Enum):
+    """What becomes of a lane that failed."""
+
+    AGAIN = "start again after a pause"
+    STOP = "stay stopped until a person has looked"
+    EXIT = "end the process, so that another worker takes over"
+
+
+@dataclass(slots=True)
+class Lane:
+    """One owned partition with what it holds open; changed by the thread of the ledgers only."""
+
+    partition: int
+    phase: Phase = Phase.WAITING
+    not_before_ns: int = 0
+    failures: int = 0
+    reason: str = ""
+    committed_at_ns: int = 0
+    events: int = 0
+    batches: int = 0
+    fencings: int = 0
+    store: KafkaStore | None = None
+    log: KafkaLog | None = None
+    ledger: Ledger | None = None
+    start: Future[KafkaStore] | None = field(default=None, repr=False)
+
+    def release(self) -> None:
+        """Close the store; a start under way closes what it opened."""
+        if self.start is not None:
+            self.start.add_done_callback(_close_started)
+            self.start = None
+        if self.store is not None:
+            self.store.close()
+        self.log = self.store = self.ledger = None
+
+
+def judge(error: Exception, *, failures: int) -> Treatment:
+    """Return the treatment of a failure, the given number in a row.
+
+    A fenced ledger always starts again: only a confirmed lease lets it. Damaged local rows are
+    wiped and restored by the next start. A failing disk ends the process at once. What neither another try nor another worker mends stays stopped.
+    """
+    if isinstance(error, Fenced):
+        return Treatment.AGAIN
+    if not isinstance(error, StoreUnavailable | StoreDamaged | CommitUnknown | LogGap):
+        return Treatment.STOP
+    disk = any(words in str(error).lower() for words in _DISK_FAILURES)
+    return Treatment.EXIT if disk or failures >= FAILURES_IN_ROW_MAX else Treatment.AGAIN
+
+
+def draw_pause_ns(failures: int) -> int:
+    """Return how long to wait after so many failures in a row, with jitter.
+
+    Two workers that wait equally long would meet again and fence each other for ever.
+    """
+    bound = min(BACKOFF_MAX_S, BACKOFF_MIN_S * 2 ** (failures - 1))
+    return int(bound * random.uniform(0.5, 1.0) * 1e9)  # noqa: S311  # no secret
+
+
+def _close_started(start: Future[Any]) -> None:
+    if not start.cancelled() and start.exception() is None:
+        start.result().close()
