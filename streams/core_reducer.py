@@ -25,10 +25,10 @@ from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
 from streams.user_cache import (
     CACHE_BYTES_DEFAULT,
     ROW_FORMAT,
+    CachedView,
     UserCache,
     decode_row,
     row_key,
-    user_prefix,
 )
 
 TOPIC_OF: Final[dict[type, str]] = {
@@ -75,19 +75,19 @@ class CoreReducer:
             step = decision.step(view, event, stamp)
         except UnknownRuleset as error:
             raise LedgerBroken(str(error)) from error
-        return self._conclude(record, event, body, step)
+        return self._conclude(record, event, body, view, step)
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
         """Reject the record whose fold raised as ``core_fault`` and halt its user."""
         event, stamp, body = self._open(record)
         view = self._cache.view(rows, *owner_of(event))
         step = decision.fault(view, event, stamp, type(error).__name__)
-        return self._conclude(record, event, body, step)
+        return self._conclude(record, event, body, view, step)
 
     def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
         """Mark every user of the partition as history_incomplete (spec 1.8)."""
         view = self._cache.view(rows, "", "")
-        self._cache.hold(view.prefix, decision.record_gap(view))
+        self._cache.hold(view, decision.record_gap(view), b"")
         detail = f"gap of offsets {missing_from} to {next_offset - 1}"
         return Folded(encode(Fate(FateStatus.ACCEPTED, None, None, detail, "")), {})
 
@@ -136,8 +136,10 @@ class CoreReducer:
         )
         return OutputRecord("rejections", record.key or _CONTROL_KEY, frame(rejection))
 
-    def _conclude(self, record: LogRecord, event: Event, body: bytes, step: Step) -> Folded:
-        self._cache.hold(user_prefix(*owner_of(event)), step.changes, body)
+    def _conclude(
+        self, record: LogRecord, event: Event, body: bytes, view: CachedView, step: Step
+    ) -> Folded:
+        self._cache.hold(view, step.changes, body)
         outputs = [self._place(record, event, output) for output in step.outputs]
         if step.fate.status is FateStatus.REJECTED:
             outputs.append(self._describe_rejection(record, step.fate))
