@@ -69,7 +69,8 @@ def judge(error: Exception, *, failures: int) -> Treatment:
     """Return the treatment of a failure, the given number in a row.
 
     A fenced ledger always starts again: only a confirmed lease lets it. Damaged local rows are
-    wiped and restored by the next start. A failing disk ends the process at once. What neither another try nor another worker mends stays stopped.
+    wiped and restored by the next start. A failing disk ends the process at once. What neither
+    another try nor another worker mends stays stopped.
     """
     if isinstance(error, Fenced):
         return Treatment.AGAIN
