@@ -135,7 +135,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     asked = parser.parse_args(argv)
-    rows = [measure(count, rounds=max(5, 25_000 // count // 10)) for count in SIZES]
+    rows = [measure(count, rounds=max(6, 20_000 // count)) for count in SIZES]
     middle = next(row["ms"] for row in rows if row["units"] == 500)
     kept = {mode: middle[mode] <= FLOOR_MS[mode] for mode in FLOOR_MS}
     if asked.json:

@@ -90,7 +90,8 @@ def buy_objective(instance: Instance, draft: Draft, offered: list[int], entry: E
     ]
     queue.sort(reverse=True)
     again: list[_Key] = []
-    while queue or again:
+    least = min([key[2] for key in queue], default=0)
+    while (queue or again) and least <= draft.main_left + draft.tail_left:
         key = heappop(again) if again and (not queue or again[0] < queue[-1]) else queue.pop()
         unit = key[4]
         if key[1] != -linear[unit]:
