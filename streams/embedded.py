@@ -20,6 +20,7 @@ from streams.failures import FoldingElsewhere, StoreDamaged, StoreUnavailable, S
 from streams.files import DiskFiles, Files, write_file
 from streams.folder import Folder, holding_fold_lock, prepare
 from streams.ledger import Ledger
+from streams.ledger_copy import LedgerCopy
 from streams.local_log import SEGMENT_BYTES, LocalLog
 from streams.ports import NewRecord, PlacedOutput, Reducer
 from streams.row_reader import open_reader
@@ -196,18 +197,37 @@ class Embedded:
             if self._files.exists(self._folder.suspect):
                 store.verify_history()
                 self._files.remove(self._folder.suspect)
-            ledger = Ledger(log=self.log, store=store, reducer=self._reducer, clock=self._clock)
-            ledger.start()
-            events = batches = 0
-            while folded := ledger.fold_batch():
-                events += folded
-                batches += 1
-                if progress is not None:
-                    progress(events, self.log.bounds().end - ledger.head.next_offset)
-            reach("fold_ended")
-            return events, batches
+            copy = LedgerCopy(self._folder.ledgers, identity=self.log.identity, clock=self._clock)
+            try:
+                return self._fold_into(store, copy, progress)
+            finally:
+                copy.close()
         finally:
             store.close()
+
+    def _fold_into(
+        self, store: RowStore, copy: LedgerCopy, progress: Progress | None
+    ) -> tuple[int, int]:
+        ledger = Ledger(log=self.log, store=store, reducer=self._reducer, clock=self._clock)
+        ledger.start()
+        begun = ledger.head
+        copy.compare(store, batches=begun.batch)
+        while expected := copy.find(ledger.head):
+            ledger.fold_recorded(expected)
+            self._report(progress, begun, ledger.head)
+        if ledger.head.batch > begun.batch:
+            ledger.start()
+        copy.keep(store, batches=ledger.head.batch)
+        while ledger.fold_batch():
+            copy.add(ledger.last_record)
+            self._report(progress, begun, ledger.head)
+        reach("fold_ended")
+        return ledger.head.next_offset - begun.next_offset, ledger.head.batch - begun.batch
+
+    def _report(self, progress: Progress | None, begun: Head, head: Head) -> None:
+        if progress is not None:
+            done = head.next_offset - begun.next_offset
+            progress(done, self.log.bounds().end - head.next_offset)
 
     def _open_reader(self, scratch: Path) -> RowStore | None:
         attempt = 1

@@ -187,6 +187,16 @@ class DiskFiles:
         return handle
 
 
+class UnsyncedFiles(DiskFiles):
+    """The machine's own disk for what can be made again: nothing waits for it."""
+
+    def sync(self, handle: int) -> None:
+        """Leave it to the system when content becomes durable."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Leave it to the system when entries become durable."""
+
+
 @contextmanager
 def holding(files: Files, path: Path) -> Iterator[None]:
     """Hold the exclusive lock of a file, waiting for it as long as it takes."""

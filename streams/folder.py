@@ -50,6 +50,11 @@ class Folder:
         return self.path / "rows"
 
     @property
+    def ledgers(self) -> Path:
+        """Return the folder of the copied ledger records."""
+        return self.path / "ledgers"
+
+    @property
     def suspect(self) -> Path:
         """Return the mark by which a reader asks the next fold to check the whole store."""
         return self.path / "rows.suspect"

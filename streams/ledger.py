@@ -6,10 +6,10 @@ all, so a process may die anywhere and the next one goes on at the head row.
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final
 
-from schemas.ledger import Head
+from schemas.ledger import BatchRecord, Head
 from streams.batch_draft import Draft, close_draft
 from streams.clock import Clock
 from streams.crash_points import reach
@@ -17,16 +17,14 @@ from streams.failures import (
     CommitAborted,
     LedgerBroken,
     LogGap,
-    LogShortened,
-    StoreDamaged,
     StreamsError,
     TooManyHalts,
 )
-from streams.ledger_bytes import GENESIS_CHAIN, digest_record
+from streams.ledger_bytes import digest_record
 from streams.overlay import Overlay
-from streams.ports import GapReducer, InputLog, LogRecord, Reducer, Store
+from streams.ports import Batch, GapReducer, InputLog, LogRecord, Reducer, Store
+from streams.position import begin, resume
 
-STORE_FORMAT: Final = 1
 EVENTS_PER_BATCH_MAX: Final = 2_000
 """Bounds what an abort folds again and the size of a ledger record."""
 OUTPUT_BYTES_PER_BATCH_MAX: Final = 8 << 20
@@ -38,6 +36,7 @@ HALTS_PER_MINUTE_MAX: Final = 10
 ABORTS_IN_ROW_MAX: Final = 20
 """A batch of one event that still cannot be committed after so many tries stops the ledger."""
 _MINUTE_NS: Final = 60_000_000_000
+_NEVER_NS: Final = 1 << 63
 
 
 class _CoreRaisedError(Exception):
@@ -59,6 +58,7 @@ class Ledger:
         self._reducer = reducer
         self._clock = clock
         self._head: Head | None = None
+        self._last_record: BatchRecord | None = None
         self._waiting: Sequence[LogRecord] = ()
         self._events_max = EVENTS_PER_BATCH_MAX
         self._halts: deque[int] = deque()
@@ -69,6 +69,13 @@ class Ledger:
         if self._head is None:
             raise LedgerBroken("the ledger is not started, or it failed: start() comes first")
         return self._head
+
+    @property
+    def last_record(self) -> BatchRecord:
+        """Return the ledger record of the batch that this ledger committed last."""
+        if self._last_record is None:
+            raise LedgerBroken("this ledger has committed no batch yet")
+        return self._last_record
 
     def start(self) -> None:
         """Restore the position and prove it: rows against head row, head row against log.
@@ -84,7 +91,11 @@ class Ledger:
         stored = self._store.head()
         self._store.verify(stored)
         reach("store_verified")
-        head = self._begin() if stored is None else self._resume(stored)
+        head = (
+            begin(self._log, self._reducer)
+            if stored is None
+            else resume(stored, self._log, self._reducer)
+        )
         start = self._log.bounds().start
         if head.next_offset < start:
             head = self._pass_gap(head, start)
@@ -107,49 +118,19 @@ class Ledger:
         self._head = head
         return events
 
-    def _begin(self) -> Head:
-        return Head(
-            log_identity=self._log.identity,
-            next_offset=0,
-            record_digest=b"",
-            batch=0,
-            chain=GENESIS_CHAIN,
-            row_count=0,
-            row_set_digest=bytes(32),
-            take_overs=0,
-            core_version=self._reducer.version,
-            store_format=STORE_FORMAT,
-            outputs=(),
-        )
+    def fold_recorded(self, expected: BatchRecord) -> None:
+        """Fold the batch of a ledger record again, whose store was lost, and prove it the same.
 
-    def _resume(self, head: Head) -> Head:
-        if head.log_identity != self._log.identity:
-            raise StoreDamaged("the rows belong to another log")
-        if head.store_format > STORE_FORMAT:
-            raise LedgerBroken(
-                f"the rows have format {head.store_format}, written by a newer build; this one "
-                f"reads up to {STORE_FORMAT}: use the newer build"
-            )
-        if (head.store_format, head.core_version) != (STORE_FORMAT, self._reducer.version):
-            raise StoreDamaged(
-                f"the rows were written by core {head.core_version}, format {head.store_format}; "
-                f"this is core {self._reducer.version}, format {STORE_FORMAT}"
-            )
-        bounds = self._log.bounds()
-        last = head.next_offset - 1
-        if head.next_offset > bounds.end:
-            raise LogShortened(
-                f"events up to {last} are folded, but the log ends before {bounds.end}: it was cut "
-                "or recreated. Restore the log; its outcomes rest on events that are gone"
-            )
-        if last >= bounds.start and head.record_digest:
-            record = self._log.read(last, limit=1)[0]
-            if digest_record(record) != head.record_digest:
-                raise LogShortened(
-                    f"the log holds another event at offset {last} than the one folded there: it "
-                    "was replaced or edited. Restore the log that belongs to these rows"
-                )
-        return replace(head, take_overs=head.take_overs + 1)
+        Raises:
+            LedgerBroken: the log or the core no longer leads to what was recorded.
+            StreamsError: as fold_batch().
+        """
+        head, self._head = self.head, None
+        try:
+            self._head = self._refold(replace(head, take_overs=expected.take_overs), expected)
+        except BaseException:
+            self._reducer.reset()
+            raise
 
     def _pass_gap(self, head: Head, start: int) -> Head:
         """Write the gap to the ledger, then go on at the first offset left (spec 1.8)."""
@@ -175,13 +156,7 @@ class Ledger:
             reach("batch_read")
             draft = self._fold(records)
             events = len(draft.fates)
-            batch = close_draft(
-                head,
-                draft,
-                first_offset=head.next_offset,
-                record_digest=digest_record(records[events - 1]),
-                next_offset=records[events - 1].offset + 1,
-            )
+            batch = self._close(head, records, draft)
             reach("batch_folded")
             try:
                 self._store.commit(batch)
@@ -190,9 +165,45 @@ class Ledger:
                 self._shrink(events, aborts)
                 continue
             reach("commit_answered")
+            self._last_record = batch.record
             self._waiting = self._waiting[events:]
             self._events_max = min(EVENTS_PER_BATCH_MAX, self._events_max * 2)
             return batch.head, events
+
+    def _refold(self, head: Head, expected: BatchRecord) -> Head:
+        records = self._log.read(head.next_offset, limit=len(expected.fates))
+        found = None
+        if len(records) == len(expected.fates) > 0:
+            batch = self._close(head, records, self._fold_exactly(records))
+            if batch.record == expected:
+                self._store.commit(batch)
+                return batch.head
+            found = batch.record
+        raise LedgerBroken(
+            f"batch {expected.batch}, from event {expected.first_offset} on, folds otherwise than "
+            f"recorded ({_tell_difference(expected, found)}): the log was edited, or this build "
+            "decides differently. Restore the log or the build; to accept what is folded now, "
+            "remove the recorded ledger"
+        )
+
+    def _fold_exactly(self, records: Sequence[LogRecord]) -> Draft:
+        try:
+            return self._fold_together(records, closes_at=_NEVER_NS)
+        except _CoreRaisedError as raised:
+            self._reducer.reset()
+            if len(records) > 1:
+                raise LedgerBroken("the core raises at an event that it once folded") from raised
+            return self._reject(records[0], raised.cause)
+
+    def _close(self, head: Head, records: Sequence[LogRecord], draft: Draft) -> Batch:
+        last = records[len(draft.fates) - 1]
+        return close_draft(
+            head,
+            draft,
+            first_offset=head.next_offset,
+            record_digest=digest_record(last),
+            next_offset=last.offset + 1,
+        )
 
     def _take(self, head: Head) -> Sequence[LogRecord]:
         """Return what is at hand, at once: a wait would only delay the first event."""
@@ -208,17 +219,17 @@ class Ledger:
         """Fold until the batch is full; an event that raises is folded again alone, then halted."""
         while True:
             try:
-                return self._fold_together(records)
+                closes_at = self._clock.steady_ns() + FOLDING_NS_MAX
+                return self._fold_together(records, closes_at=closes_at)
             except _CoreRaisedError as raised:
                 self._reducer.reset()
                 if len(records) == 1:
                     return self._halt(records[0], raised.cause)
                 records = records[: raised.place or 1]
 
-    def _fold_together(self, records: Sequence[LogRecord]) -> Draft:
+    def _fold_together(self, records: Sequence[LogRecord], *, closes_at: int) -> Draft:
         draft = Draft(Overlay(self._store))
         fold, overlay, steady_ns = self._reducer.fold, draft.overlay, self._clock.steady_ns
-        closes_at = steady_ns() + FOLDING_NS_MAX
         for place, record in enumerate(records):
             try:
                 folded = fold(overlay, record)
@@ -246,14 +257,17 @@ class Ledger:
                 f"the core raised at {len(self._halts)} events within a minute, last at offset "
                 f"{record.offset} ({type(error).__name__}): repair it before folding goes on"
             ) from error
+        return self._reject(record, error)
+
+    def _reject(self, record: LogRecord, error: Exception) -> Draft:
         draft = Draft(Overlay(self._store))
         try:
             draft.add(record.offset, self._reducer.fault(draft.overlay, record, error))
             draft.finish(record.offset, self._reducer.finish())
         except Exception as failure:
             raise LedgerBroken(
-                f"the event at offset {record.offset} raised ({type(error).__name__}) and cannot be "
-                f"rejected either ({type(failure).__name__}): repair the core"
+                f"the event at offset {record.offset} raised ({type(error).__name__}) and cannot "
+                f"be rejected either ({type(failure).__name__}): repair the core"
             ) from failure
         return draft
 
@@ -265,3 +279,12 @@ class Ledger:
             )
         if aborts >= 2:
             self._events_max = max(1, events // 2)
+
+
+def _tell_difference(expected: BatchRecord, found: BatchRecord | None) -> str:
+    if found is None:
+        return "the log has other events there"
+    names = [
+        f.name for f in fields(BatchRecord) if getattr(expected, f.name) != getattr(found, f.name)
+    ]
+    return ", ".join(name for name in names if name != "chain")

@@ -20,11 +20,11 @@ from streams.ledger import (
     EVENTS_PER_BATCH_MAX,
     HALTS_PER_MINUTE_MAX,
     OUTPUT_BYTES_PER_BATCH_MAX,
-    STORE_FORMAT,
     Ledger,
 )
 from streams.local_log import LocalLog
 from streams.ports import Batch, Folded, InputLog, LogBounds, LogRecord, NewRecord, RowReader
+from streams.position import STORE_FORMAT
 from tests.simulation.counting import CountingReducer
 from tests.simulation.disk import SimulatedDisk
 from tests.simulation.memory_store import MemoryStore
