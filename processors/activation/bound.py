@@ -88,24 +88,27 @@ class _Prices:
 
 def _relax(instance: Instance) -> _Relaxation:
     fitting = instance.fitting
-    most = max((abs(instance.linear[unit]) for unit in fitting), default=0)
+    columns = (instance.linear, instance.cost, instance.reserved, instance.masks)
+    if len(fitting) == len(instance.cost):
+        linear, cost, reserved, masks = map(list, columns)
+    else:
+        linear, cost, reserved, masks = ([c[unit] for unit in fitting] for c in columns)
+    most = max(max(linear, default=0), -min(linear, default=0), 1)
     most += sum(instance.values) + _LEVEL_PRICE * MILLION * sum(instance.priorities)
-    wide = max(most, 1).bit_length()
-    most_cost = max(instance.cost, default=1) + instance.budget_main + instance.budget_tail + 1
-    narrow = wide + len(fitting).bit_length() + 2 < _SAFE_BITS
-    narrow = narrow and most_cost.bit_length() + len(fitting).bit_length() < _SAFE_BITS
+    wide = most.bit_length()
+    most_cost = max(cost, default=1) + instance.budget_main + instance.budget_tail + 1
+    spare = _SAFE_BITS - len(fitting).bit_length()
+    narrow = wide + 2 < spare and most_cost.bit_length() < spare
     kind: Any = np.int64 if narrow else object
-    width = len(instance.values)
-    cost = np.array([instance.cost[unit] for unit in fitting], dtype=kind)
-    reserved = np.array([instance.reserved[unit] for unit in fitting], dtype=bool)
-    reserved &= (cost <= instance.budget_tail).astype(bool)
+    costs = np.array(cost, dtype=kind)
+    tail = np.array(reserved, dtype=bool) & (costs <= instance.budget_tail).astype(bool)
     return _Relaxation(
-        linear=np.array([instance.linear[unit] for unit in fitting], dtype=kind),
-        cost=cost,
-        ordinary=~reserved,
-        cost_ordinary=np.where(reserved, 0, cost),
-        cost_reserved=np.where(reserved, cost, 0),
-        matrix=_spread_bits([instance.masks[unit] for unit in fitting], width).astype(kind),
+        linear=np.array(linear, dtype=kind),
+        cost=costs,
+        ordinary=~tail,
+        cost_ordinary=np.where(tail, 0, costs),
+        cost_reserved=np.where(tail, costs, 0),
+        matrix=_spread_bits(masks, len(instance.values)).astype(kind),
         budget_main=instance.budget_main,
         budget_tail=instance.budget_tail,
         wide=wide,
@@ -114,9 +117,12 @@ def _relax(instance: Instance) -> _Relaxation:
 
 def _spread_bits(masks: list[int], width: int) -> _Column:
     """Write masks as rows of 0 and 1."""
-    size = (width + 7) // 8
-    packed = b"".join([mask.to_bytes(size, "little") for mask in masks])
-    rows = np.frombuffer(packed, dtype=np.uint8).reshape(len(masks), size)
+    if width <= 64:
+        rows = np.array(masks, dtype="<u8").view(np.uint8).reshape(len(masks), 8)
+    else:
+        size = (width + 7) // 8
+        packed = b"".join([mask.to_bytes(size, "little") for mask in masks])
+        rows = np.frombuffer(packed, dtype=np.uint8).reshape(len(masks), size)
     return np.unpackbits(rows, axis=1, count=width, bitorder="little")
 
 
