@@ -29,7 +29,18 @@ AHEAD_MS_MAX: Final = 300_000  # Spec 1.5: five minutes before the append timest
 DEADLINE_AT_MS_MAX: Final = 10**16 - 1  # Sixteen digits in the id of a DeadlineRow.
 DEADLINE_MS_DEFAULT: Final = 900_000  # Fifteen minutes from the append timestamp.
 IDENTIFIER_CHARACTERS_MAX: Final = 512  # Event, user, turn and predicate ids.
+EXPRESSION_NODES_MAX: Final = 256  # Spec 2.3; bounds the cost of every evaluation.
+EXPRESSION_DEPTH_MAX: Final = 16  # Spec 2.3; bounds every recursion over an expression.
+EXPRESSION_STRING_MAX: Final = 1_000  # Characters of one string or name.
+EXPRESSION_TEXT_MAX: Final = 65_536  # A full tree of ordinary strings, far below any event.
+EXPRESSION_TOKENS_MAX: Final = 4_096  # Sixteen for each node.
+COMPILED_MAX: Final = 16_384  # Texts kept compiled: thirty-two full contracts.
+FOLDED_MAX: Final = 65_536  # Folded strings kept; ingredients, names and places repeat.
+CONFLICT_WORK_MAX: Final = 200_000  # Atoms looked at for one group; about a quarter second.
 
+assert EXPRESSION_TOKENS_MAX == 16 * EXPRESSION_NODES_MAX
+assert COMPILED_MAX >= 32 * PREDICATES_MAX
+assert EXPRESSION_TEXT_MAX < EVENT_BYTES_MAX
 assert SEEN_EVENTS_MIN % ORDER_BLOCK == 0
 assert SEEN_EVENTS_MIN < SEEN_EVENTS_MAX
 assert EVENT_BYTES_MAX < OUTPUT_BYTES_MAX

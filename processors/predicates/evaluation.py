@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from processors.limits import COMPILED_MAX
 from processors.predicates.comparison_closures import compile_comparison
 from processors.predicates.expression import (
     And,
@@ -39,9 +40,6 @@ from processors.predicates.verdict import (
     negate,
 )
 from schemas.predicate import Predicate
-
-COMPILED_MAX: Final = 16_384
-"""Compiled predicates kept by text: thirty-two full contracts of 512."""
 
 _ATTESTED: Final = {"pass": HOLDS, "fail": FAILS, "error": INVALID}
 

@@ -1,6 +1,6 @@
 """Expressions as frozen trees: what a predicate's text means before it is evaluated (spec 2.3).
 
-Here live the nodes, the operators and the limits of size. Text is ``text`` and ``rendering``,
+Here live the nodes and the operators. Text is ``text`` and ``rendering``,
 meaning is ``evaluation``. Trees are compared by their canonical text, never with ``==``:
 Python holds ``1``, ``True`` and ``Decimal("1.0")`` equal.
 """
@@ -10,18 +10,6 @@ from enum import Enum, StrEnum
 from typing import Final, TypeAlias
 
 from schemas.value import Elapsed, Period, Value
-
-NODES_MAX: Final = 256
-"""Greatest number of nodes of one expression; bounds the cost of every evaluation."""
-
-DEPTH_MAX: Final = 16
-"""Greatest nesting; bounds every recursion over an expression."""
-
-STRING_MAX: Final = 1_000
-"""Greatest length of one string or name, in characters."""
-
-TEXT_MAX: Final = 65_536
-"""Greatest length of one text form: a full tree of ordinary strings, far below any event."""
 
 
 class Operator(StrEnum):

@@ -7,6 +7,7 @@ that decides to be present and of its type, for missing and invalid satisfy noth
 from functools import lru_cache
 from typing import Final
 
+from processors.limits import COMPILED_MAX
 from processors.predicates.atoms import (
     NOTHING,
     UNKNOWN,
@@ -49,10 +50,8 @@ from processors.predicates.rendering import render_path
 from processors.predicates.text import parse
 from schemas.value import StringSet, Value
 
-_KEPT_MAX: Final = 16_384
 
-
-@lru_cache(maxsize=_KEPT_MAX)
+@lru_cache(maxsize=COMPILED_MAX)
 def translate_text(text: str, unless: str | None) -> Formula:
     """Return what must be so for a predicate to hold.
 

@@ -15,10 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
+from processors.limits import EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX
 from processors.predicates.expression import (
-    DEPTH_MAX,
     EVERY,
-    NODES_MAX,
     ROOTS,
     After,
     AsOf,
@@ -81,17 +80,23 @@ def expect(cursor: Cursor, text: str, owner: str) -> None:
 def count_node(cursor: Cursor, token: Token) -> None:
     """Count one node, or refuse an expression that grows too large."""
     cursor.nodes += 1
-    if cursor.nodes > NODES_MAX:
-        refuse(token.position, f"more than {NODES_MAX} parts", "split it into several predicates")
+    if cursor.nodes > EXPRESSION_NODES_MAX:
+        refuse(
+            token.position,
+            f"more than {EXPRESSION_NODES_MAX} parts",
+            "split it into several predicates",
+        )
 
 
 @contextmanager
 def descend(cursor: Cursor, token: Token) -> Iterator[None]:
     """Go one level deeper, or refuse an expression that is nested too deeply."""
     cursor.depth += 1
-    if cursor.depth >= DEPTH_MAX:
+    if cursor.depth >= EXPRESSION_DEPTH_MAX:
         refuse(
-            token.position, f"nested deeper than {DEPTH_MAX}", "split it into several predicates"
+            token.position,
+            f"nested deeper than {EXPRESSION_DEPTH_MAX}",
+            "split it into several predicates",
         )
     yield
     cursor.depth -= 1
@@ -108,8 +113,12 @@ def read_operand(cursor: Cursor) -> Operand:
         advance(cursor)
         count_node(cursor, token)
         length += 1
-        if cursor.depth + length >= DEPTH_MAX:
-            refuse(token.position, f"a sum of more than {DEPTH_MAX} parts", "sum a list: sum(path)")
+        if cursor.depth + length >= EXPRESSION_DEPTH_MAX:
+            refuse(
+                token.position,
+                f"a sum of more than {EXPRESSION_DEPTH_MAX} parts",
+                "sum a list: sum(path)",
+            )
         right = _read_term(cursor)
         operand = Plus(operand, right) if token.text == "+" else Minus(operand, right)
 
@@ -124,8 +133,12 @@ def read_path(cursor: Cursor) -> Path:
     steps: list[Step] = []
     while peek(cursor).kind == "symbol" and peek(cursor).text in {".", "["}:
         steps.append(_read_step(cursor))
-        if len(steps) > DEPTH_MAX:
-            refuse(token.position, f"a path of more than {DEPTH_MAX} steps", "name a nearer slot")
+        if len(steps) > EXPRESSION_DEPTH_MAX:
+            refuse(
+                token.position,
+                f"a path of more than {EXPRESSION_DEPTH_MAX} steps",
+                "name a nearer slot",
+            )
     if token.text in ROOTS and (not steps or not isinstance(steps[0], str)):
         refuse(peek(cursor).position, f"{token.text} without a name", f"write {token.text}.price")
     if steps[-1:] == [EVERY] and EVERY not in steps[:-1]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
+from processors.limits import CONFLICT_WORK_MAX
 from processors.predicates.atoms import (
     Atom,
     Every,
@@ -24,9 +25,6 @@ from processors.predicates.atoms import (
 from processors.predicates.theory import Solution, solve
 from processors.predicates.unions import climb, join
 from schemas.catalogue import SlotType
-
-WORK_MAX: Final = 200_000
-"""Greatest number of atoms looked at for one group; about a quarter of a second at the worst."""
 
 _DOMAIN_MAX: Final = 16  # Longer choices are not split for comparisons between slots.
 
@@ -51,7 +49,7 @@ class _Effort:
     """How much work is left, and the declared types."""
 
     types: Mapping[str, SlotType]
-    left: int = WORK_MAX
+    left: int = CONFLICT_WORK_MAX
 
 
 def find_solutions(

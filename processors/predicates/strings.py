@@ -8,8 +8,9 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
+from processors.limits import FOLDED_MAX
+
 UNICODE_VERSION: Final = unicodedata.unidata_version
-_CACHE_MAX: Final = 65_536  # Folded forms kept; ingredients, names and places repeat.
 
 _SPACES: Final = frozenset("\t\n\r")
 _UNKNOWN_CATEGORIES: Final = frozenset({"Cc", "Cn", "Co", "Cs"})
@@ -38,7 +39,7 @@ def equal_exact(left: str, right: str) -> bool:
     return unicodedata.normalize("NFC", left) == unicodedata.normalize("NFC", right)
 
 
-@lru_cache(maxsize=_CACHE_MAX)
+@lru_cache(maxsize=FOLDED_MAX)
 def fold(text: str) -> str | None:
     """Return the folded form: NFKC, case folded, format and ignorable characters removed.
 
@@ -58,7 +59,7 @@ def fold(text: str) -> str | None:
     return folded
 
 
-@lru_cache(maxsize=_CACHE_MAX)
+@lru_cache(maxsize=FOLDED_MAX)
 def split_words(text: str) -> tuple[str, ...] | None:
     """Return the whole tokens of the folded form; None means unknown characters.
 
@@ -130,7 +131,7 @@ def _may_mix(scripts: set[str]) -> bool:
     return scripts <= _JAPANESE or scripts <= _KOREAN or scripts <= _CHINESE
 
 
-@lru_cache(maxsize=_CACHE_MAX)
+@lru_cache(maxsize=FOLDED_MAX)
 def _find_script(character: str) -> str:
     """Return the script of a letter; "" for letters that every script shares."""
     if character <= "z" and character.isascii():

@@ -10,7 +10,7 @@ Grammar, loosest first::
     call        = "exists" "(" path ")" | "is_null" "(" path ")" | "attested" "(" STRING ")"
     comparison  = operand operator [ "exact" | "folded" | "word" ] operand
 
-Operands are ``operands``; every recursion is bounded by ``DEPTH_MAX``.
+Operands are ``operands``; every recursion is bounded by ``EXPRESSION_DEPTH_MAX``.
 """
 
 from typing import Final

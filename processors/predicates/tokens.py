@@ -7,10 +7,11 @@ position and a remedy is defined. Grammar is ``text``.
 import unicodedata
 from typing import Final, NamedTuple, NoReturn
 
-from processors.predicates.expression import STRING_MAX, TEXT_MAX
-
-TOKENS_MAX: Final = 4_096
-"""Greatest number of tokens: sixteen for each node that an expression may have."""
+from processors.limits import (
+    EXPRESSION_STRING_MAX,
+    EXPRESSION_TEXT_MAX,
+    EXPRESSION_TOKENS_MAX,
+)
 
 _DIGITS: Final = frozenset("0123456789")
 _LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
@@ -78,8 +79,12 @@ def split_tokens(text: str) -> tuple[Token, ...]:
         PredicateTextError: an unknown character, an unfinished string or a number misspelt.
 
     """
-    if len(text) > TEXT_MAX:
-        refuse(TEXT_MAX, f"longer than {TEXT_MAX} characters", "split it into several predicates")
+    if len(text) > EXPRESSION_TEXT_MAX:
+        refuse(
+            EXPRESSION_TEXT_MAX,
+            f"longer than {EXPRESSION_TEXT_MAX} characters",
+            "split it into several predicates",
+        )
     tokens: list[Token] = []
     at = 0
     while at < len(text):
@@ -89,8 +94,8 @@ def split_tokens(text: str) -> tuple[Token, ...]:
             continue
         token, at = _take_token(text, at)
         tokens.append(token)
-        if len(tokens) > TOKENS_MAX:
-            refuse(token.position, f"more than {TOKENS_MAX} tokens", "split it")
+        if len(tokens) > EXPRESSION_TOKENS_MAX:
+            refuse(token.position, f"more than {EXPRESSION_TOKENS_MAX} tokens", "split it")
     tokens.append(Token("end", "", len(text)))
     return tuple(tokens)
 
@@ -104,8 +109,8 @@ def _take_token(text: str, at: int) -> tuple[Token, int]:
     character = text[at]
     if character in _LETTERS:
         end = _find_end(text, at, _NAME_CHARACTERS)
-        if end - at > STRING_MAX:
-            refuse(at, f"a name longer than {STRING_MAX} characters", "shorten it")
+        if end - at > EXPRESSION_STRING_MAX:
+            refuse(at, f"a name longer than {EXPRESSION_STRING_MAX} characters", "shorten it")
         return Token("name", text[at:end], at), end
     if character in _DIGITS:
         return _take_number(text, at)
@@ -173,8 +178,8 @@ def _join_string(parts: list[str], at: int) -> str:
     except UnicodeDecodeError:
         refuse(at, "half of a surrogate pair in a string", "write the whole character")
     joined = unicodedata.normalize("NFC", joined)
-    if len(joined) > STRING_MAX:
-        refuse(at, f"a string longer than {STRING_MAX} characters", "shorten it")
+    if len(joined) > EXPRESSION_STRING_MAX:
+        refuse(at, f"a string longer than {EXPRESSION_STRING_MAX} characters", "shorten it")
     return joined
 
 

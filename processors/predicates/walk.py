@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
+from processors.limits import COMPILED_MAX
 from processors.predicates.expression import (
     AMENDED,
     SLOTS,
@@ -31,8 +31,6 @@ from processors.predicates.expression import (
 )
 from processors.predicates.text import parse
 
-_KEPT_MAX: Final = 16_384
-
 
 @dataclass(frozen=True, slots=True)
 class Reads:
@@ -45,7 +43,7 @@ class Reads:
     checks: tuple[str, ...]
 
 
-@lru_cache(maxsize=_KEPT_MAX)
+@lru_cache(maxsize=COMPILED_MAX)
 def read_text_slots(text: str) -> tuple[str, ...]:
     """Return the commitment slots that a text reads, of the new or the amended commitment.
 

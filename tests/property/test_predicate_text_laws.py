@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.predicates.expression import DEPTH_MAX, NODES_MAX
+from processors.limits import EXPRESSION_DEPTH_MAX, EXPRESSION_NODES_MAX
 from processors.predicates.rendering import render
 from processors.predicates.text import PredicateTextError, parse
 from tests.predicate_trees import draw_expressions
@@ -80,16 +80,18 @@ def test_depth_has_a_limit():
     """One level below the limit is read, the limit itself is refused."""
     inner = "slots.a == 1"
 
-    assert inner == render(parse("(" * (DEPTH_MAX - 1) + inner + ")" * (DEPTH_MAX - 1)))
+    assert inner == render(
+        parse("(" * (EXPRESSION_DEPTH_MAX - 1) + inner + ")" * (EXPRESSION_DEPTH_MAX - 1))
+    )
     with pytest.raises(PredicateTextError, match="nested deeper"):
-        parse("(" * DEPTH_MAX + inner + ")" * DEPTH_MAX)
+        parse("(" * EXPRESSION_DEPTH_MAX + inner + ")" * EXPRESSION_DEPTH_MAX)
 
 
 def test_size_has_a_limit():
     """An expression of too many parts is refused, whatever parts they are."""
-    long_list = ", ".join(str(number) for number in range(NODES_MAX))
+    long_list = ", ".join(str(number) for number in range(EXPRESSION_NODES_MAX))
 
     with pytest.raises(PredicateTextError, match="parts"):
         parse(f"slots.a in [{long_list}]")
     with pytest.raises(PredicateTextError, match="parts"):
-        parse(" and ".join(["slots.a == 1"] * (NODES_MAX // 3)))
+        parse(" and ".join(["slots.a == 1"] * (EXPRESSION_NODES_MAX // 3)))
