@@ -6,6 +6,7 @@ the property tests.
 
 import hashlib
 import random
+from dataclasses import replace
 
 from schemas.agreement import (
     Answer,
@@ -21,7 +22,7 @@ from schemas.agreement import (
 )
 from schemas.candidate import SlotValue
 from schemas.codec import digest, encode
-from schemas.control import HistoryAttested
+from schemas.control import CatalogueActivated, HistoryAttested, UserRefolded
 from schemas.identity import predicate_digest, prefix_lengths
 from schemas.observation import (
     Alternative,
@@ -89,7 +90,7 @@ class _Teller:
             (3, self.proposed), (4, self.confirmed), (1, self.declined), (1, self.revoked),
             (1, self.withdrawn), (1, self.corrected), (1, self.obligation), (1, self.outcome),
             (1, self.observed), (1, self.verdict), (2, self.answered), (8, self.turn),
-            (9, self.candidates), (1, self.ended), (1, self.surface), (1, self.fault),
+            (9, self.candidates), (1, self.ended), (1, self.surface), (2, self.operated),
         )  # fmt: skip
         weights = [weight for weight, _ in draws]
         (chosen,) = self.draw.choices([draw for _, draw in draws], weights)
@@ -212,12 +213,20 @@ class _Teller:
     def surface(self):
         self._tell(SurfaceProposed(self.draw.choice(self.turns), "Soup it is.", "en"), GENERATOR)
 
-    def fault(self):
+    def operated(self):
         chance = self.draw.random()
         if chance < 0.1:
             self.conversation.lose()
         elif chance < 0.5:
             self.conversation.tell(HistoryAttested(None, None), by=OPERATOR)
+        elif chance < 0.8:
+            whole = catalogue()
+            scenes = self.draw.choice((whole.scenes, whole.scenes[:1], ()))
+            self.conversation.tell(CatalogueActivated(replace(whole, scenes=scenes)), by=OPERATOR)
+        elif chance < 0.9:
+            self.conversation.break_at(FormSubmitted(None, (), ()))
+        else:
+            self.conversation.tell(UserRefolded("t", "u"), by=OPERATOR)
 
     def _tell(self, payload, by):
         return self.conversation.tell(payload, by=by)
