@@ -10,7 +10,7 @@ from typing import Final
 from processors.compilation.commitments import new_episode
 from processors.compilation.contract import confirm
 from processors.compilation.draft import Draft
-from processors.compilation.proposals import DECLINED, OPEN, end_proposal, propose_value, touch
+from processors.compilation.proposals import DECLINED, OPEN, end_proposal, propose_answer, touch
 from processors.compilation.slots import slot_id
 from processors.compilation.statements import fold_standing
 from processors.view import View
@@ -92,7 +92,9 @@ def _fold_without_question(draft: Draft, payload: ClarificationAnswered) -> None
 def _confirm(draft: Draft, payload: ClarificationAnswered, question: QuestionRow) -> str:
     rows = list_confirmed(draft.view, payload, question)
     for row in rows:
-        confirm(draft, row.predicate, row.replaces)
+        now = draft.view.get(ProposalRow, row.digest.hex())
+        if now is not None and now.status == OPEN:  # Another one of its id may have won.
+            confirm(draft, row.predicate, row.replaces)
     return ANSWERED if rows else OPEN
 
 
@@ -124,6 +126,6 @@ def _state(draft: Draft, payload: ClarificationAnswered, question: QuestionRow) 
             slot.value, Authority.ASSERTED, event_id, arrival.seq, arrival.effective_ms, None
         )
         fold_standing(draft, question.subject, slot.name, standing)
-        propose_value(draft, question.subject, slot.name, standing)
+        propose_answer(draft, question.scene, question.subject, slot.name, standing)
         touch(draft, f"slot:{slot_id(question.subject, slot.name)}")
     return ANSWERED

@@ -49,11 +49,61 @@ def build_slot_predicate(subject: str, slot: str, value: Value) -> Predicate | N
     )  # fmt: skip
 
 
+def build_episode_predicate(
+    scene: str, subject: str, slot: str, value: Value
+) -> Predicate | None:
+    """Return the predicate that fixes a slot for what now runs in a scene, and for no longer.
+
+    It has an id of its own: confirming a booking's time ends no standing rule about times.
+    """
+    predicate = build_slot_predicate(subject, slot, value)
+    if predicate is None:
+        return None
+    return replace(
+        predicate,
+        predicate_id=f"slot:{scene}:{subject}.{slot}",
+        scenes=(scene,),
+        scope=PredicateScope.EPISODE,
+    )
+
+
 def propose_value(
     draft: Draft, subject: str, slot: str, standing: Standing, confidence: int = FULL_CONFIDENCE
 ) -> None:
-    """Open the proposal that a weaker statement, or an answer, makes about a slot."""
-    predicate = build_slot_predicate(subject, slot, standing.value)
+    """Open the proposal that a weaker statement makes about a slot."""
+    _propose(
+        draft,
+        build_slot_predicate(subject, slot, standing.value),
+        subject=subject,
+        slot=slot,
+        standing=standing,
+        confidence=confidence,
+    )
+
+
+def propose_answer(
+    draft: Draft, scene: str, subject: str, slot: str, standing: Standing
+) -> None:
+    """Open the proposal that an answer makes: for the scene in which it was asked (spec 5.9)."""
+    _propose(
+        draft,
+        build_episode_predicate(scene, subject, slot, standing.value),
+        subject=subject,
+        slot=slot,
+        standing=standing,
+        confidence=FULL_CONFIDENCE,
+    )
+
+
+def _propose(
+    draft: Draft,
+    predicate: Predicate | None,
+    *,
+    subject: str,
+    slot: str,
+    standing: Standing,
+    confidence: int,
+) -> None:
     if predicate is None:
         return
     open_proposal(

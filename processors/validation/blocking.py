@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from processors.activation.coverage import PREDICATE, binds, is_empty, is_known, meets
-from processors.applicability import find_slots
+from processors.applicability import applies_to_scene, find_slots
 from processors.predicates.text import PredicateTextError, parse
 from processors.predicates.walk import Reads, collect_reads
 from processors.situation import Situation
@@ -64,6 +64,7 @@ def is_reachable(situation: Situation, requirement: Requirement) -> bool:
             return is_held(situation, requirement) or any(
                 # Within what the user confirmed about it, the slot's value is to be proposed.
                 requirement.argument in find_slots(item.row.predicate)
+                and applies_to_scene(situation, item.row.predicate)
                 for item in situation.contract
             )
         case RequirementKind.CONFIRMED:

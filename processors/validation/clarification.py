@@ -150,6 +150,7 @@ def _last_touched(situation: Situation, question: Question | _Draft) -> int:
     touched = [f"slot:{subject}\0{name}" for subject in subjects for name in names]
     touched += [f"dimension:{name}" for name in names]
     touched += [f"proposal:{option.digest.hex()}" for option in question.options]
+    touched.append(f"scene:{situation.scene.name}")
     named = {
         reason.partition(":")[2]
         for one in question.requirements
@@ -168,12 +169,15 @@ def _last_touched(situation: Situation, question: Question | _Draft) -> int:
 
 def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
     unconfirmed: list[tuple[Requirement, QuestionOption]] = []
+    absent = {one.argument for one in needs.requirements if one.kind is RequirementKind.SLOT}
     for requirement in needs.requirements:
         if requirement.kind is RequirementKind.CONFIRMED:
             option = _find_option(situation, needs, requirement.argument)
             if option is not None:
                 unconfirmed.append((requirement, option))
                 continue
+            if requirement.argument in absent:
+                continue  # Asked for as absent already; to ask twice would be two questions.
         if requirement.kind is RequirementKind.RESOLVE:
             yield from _draft_resolution(situation, requirement)
             continue

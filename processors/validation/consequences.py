@@ -13,6 +13,7 @@ from processors.validation.basis import Basis
 from processors.validation.clarification import list_open_questions, render_key
 from processors.validation.proposing import list_opened
 from processors.view import Changes, View
+from schemas.candidate import SlotValue
 from schemas.catalogue import Authority
 from schemas.outcome import Commitment, Reason, RepairAct, TurnFailure
 from schemas.row import (
@@ -57,7 +58,7 @@ def fold_outcome(
             commitment_id=outcome.commitment_id if isinstance(outcome, Commitment) else None,
         ),
     }
-    if basis.packet_digest is not None:
+    if outcome.certificate.packet_digest is not None:
         shown = tuple(unit.unit_id for unit in basis.evidence)
         changes[ActivationRow, ACTIVATION_ID] = ActivationRow(shown, situation.activation.last)
     match outcome:
@@ -99,7 +100,7 @@ def _fold_commitment(
             event_id=event_id,
             effective_ms=situation.effective_ms,
             subject="",
-            slots=commitment.slots,
+            slots=list_consequences(commitment),
         ),
         # What was asked for this commitment is answered by it; the next one may ask anew.
         (EpisodeRow, situation.scene.name): replace(
@@ -114,6 +115,13 @@ def _fold_commitment(
     changes |= _close_questions(situation)
     changes |= _fold_slots(view, situation, event_id, commitment)
     return changes | _fold_obligations(situation, event_id, commitment)
+
+
+def list_consequences(commitment: Commitment) -> tuple[SlotValue, ...]:
+    """Return what a commitment makes true: its slots, and what an amendment set to null."""
+    if commitment.amends is not None:
+        return commitment.slots
+    return tuple(slot for slot in commitment.slots if slot.value is not None)
 
 
 def _close_questions(situation: Situation) -> Changes:
@@ -134,7 +142,7 @@ def _fold_slots(
     """
     changes: Changes = {}
     at_ms = situation.effective_ms
-    for slot in commitment.slots:
+    for slot in list_consequences(commitment):
         row_id = slot_id("", slot.name)
         standing = Standing(
             slot.value, Authority.INFERRED, event_id, situation.seq, at_ms, None
@@ -176,14 +184,16 @@ def _fold_repair(situation: Situation, basis: Basis, act: RepairAct) -> Changes:
         changes[TouchRow, f"proposal:{row.digest.hex()}"] = TouchRow(seq)
     if act.question is None:
         return changes
-    if act.reason is Reason.AMBIGUOUS_ANSWER:
-        # The one question takes the place of all open ones, whatever their scene.
-        changes |= {
-            (QuestionRow, question_id): replace(row, status=CLOSED)
-            for question_id, row in list_open_questions(situation)
-        }
+    key = render_key(situation, act.question)
+    # A question asked again takes the place of itself; after an unclear answer the one question
+    # takes the place of all open ones, whatever their scene.
+    changes |= {
+        (QuestionRow, question_id): replace(row, status=CLOSED)
+        for question_id, row in list_open_questions(situation)
+        if row.key == key or act.reason is Reason.AMBIGUOUS_ANSWER
+    }
     changes[QuestionRow, act.question.question_id] = QuestionRow(
-        key=render_key(situation, act.question),
+        key=key,
         scene=situation.scene.name,
         subject=act.question.subject,
         slots=act.question.slots,

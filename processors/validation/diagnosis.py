@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from processors.activation.coverage import PROPOSAL
 from processors.situation import Situation
 from processors.validation.assessment import Assessed, Assessment, list_supported, rank_vector
 from processors.validation.blocking import (
@@ -26,7 +27,7 @@ from processors.validation.contradiction import (
     find_contradiction,
 )
 from schemas.outcome import Act, Reason, Verdict
-from schemas.packet import Requirement
+from schemas.packet import Requirement, RequirementKind
 
 DETAILS_MAX: Final = 32  # Causes that an act names; the certificate has them all.
 
@@ -183,6 +184,10 @@ def _describe_unsupported(situation: Situation, assessment: Assessment) -> str:
 
 
 def _name(requirement: Requirement) -> str:
+    if requirement.kind is RequirementKind.RESOLVE:
+        # People know a proposal by its predicate's id, not by its digest.
+        names = [one.removeprefix(PROPOSAL) for one in requirement.reasons]
+        return f"{requirement.kind.value} {', '.join(names)}"
     return f"{requirement.kind.value} {requirement.argument}"
 
 

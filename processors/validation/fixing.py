@@ -5,16 +5,16 @@ the same predicates again (spec 5.6, 5.9).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from processors.applicability import find_fixings
-from processors.compilation.proposals import build_slot_predicate
+from processors.compilation.proposals import build_episode_predicate, slot_predicate_id
 from processors.predicates.expression import Literal
 from processors.situation import Situation
 from processors.validation.equality import same
 from schemas.catalogue import Authority
 from schemas.identity import predicate_digest
-from schemas.predicate import Predicate, PredicateScope
+from schemas.predicate import Predicate
 from schemas.row import ProposalRow
 from schemas.value import Value
 
@@ -33,17 +33,7 @@ def fix_slot(situation: Situation, slot: str, value: Value) -> Predicate | None:
 
     It lapses when a commitment of the scene succeeds: a booking's time binds that booking.
     """
-    predicate = build_slot_predicate("", slot, value)
-    if predicate is None:
-        return None
-    scene = situation.scene.name
-    return replace(
-        predicate,
-        # An id of its own: confirming a booking's time must not end a standing rule about times.
-        predicate_id=f"slot:{scene}:.{slot}",
-        scenes=(scene,),
-        scope=PredicateScope.EPISODE,
-    )
+    return build_episode_predicate(situation.scene.name, "", slot, value)
 
 
 def find_stated(situation: Situation, slot: str) -> Stated | None:
@@ -93,11 +83,19 @@ def is_declined(situation: Situation, predicate: Predicate, stated: Stated) -> b
 
 
 def find_proposal(situation: Situation, slot: str, value: Value) -> ProposalRow | None:
-    """Return the newest open proposal that fixes a slot to this value."""
+    """Return the newest open proposal that fixes a slot to this value.
+
+    One that a weaker statement made by itself would fix the slot in all scenes for ever; that is
+    not what a question about this commitment may ask.
+    """
+    unasked = slot_predicate_id("", slot)
     found = [
         row
         for row in situation.proposals
-        if row.status == "open" and any(same(value, one) for one in _list_fixed(row, slot))
+        if row.status == "open"
+        and row.predicate.predicate_id != unasked
+        and row.predicate.subject in {"", situation.user}
+        and any(same(value, one) for one in _list_fixed(row, slot))
     ]
     return max(found, key=lambda row: (row.seq, row.digest), default=None)
 

@@ -215,6 +215,8 @@ def _render(situation: Situation, act: Act, reason: Reason, content: _Content) -
     last = find_default(keys)
     if act is Act.CLARIFY and reason is not Reason.AMBIGUOUS_ANSWER and question is not None:
         last = find_default(["clarify_options" if question.options else "clarify_slots"])
+    elif reason is Reason.COMMITMENT_FAILED and not content.alternatives:
+        last = find_default(["recontract_failed"])
     elif act is Act.FALLBACK:
         keys, last = [act.value], situation.scene.fallback
     template = find_template(situation, keys)

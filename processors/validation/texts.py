@@ -26,6 +26,7 @@ DEFAULTS: Final[dict[str, str]] = {
     "ambiguous_answer": "Several questions are open. Which one did you mean? {slots} {options}",
     "recontract": "What you confirmed leaves no way forward. Please change it.",
     "contract_conflict": "These cannot all be kept: {conflict}. You could: {relaxations}.",
+    "recontract_failed": "That did not work out. Please say what to change.",
     "commitment_failed": "That did not work out. You could choose: {alternatives}.",
     "abstain": "I cannot decide this, so I do nothing.",
     "history_incomplete": "Part of your history is not available, so I do nothing.",

@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 
 from processors.predicates.applies import Occasion, applies
 from processors.predicates.evaluation import (
-    COMPILED_MAX,
     Evaluation,
     Judgement,
     compile_predicate,
@@ -27,6 +26,7 @@ from schemas.value import Value
 
 UNCHECKED: Final = "unchecked"
 
+_HELD_MAX: Final = 16_384  # Verdicts kept: thirty-two full contracts of 512.
 _KEY: Final = attrgetter("predicate_id", "version")
 _VERDICTS: Final[dict[str, Verdict]] = {verdict.value: verdict for verdict in Verdict}
 
@@ -55,7 +55,7 @@ def list_rules(situation: Situation, type_name: str) -> tuple[Rule, ...]:
     return tuple(rules)
 
 
-@lru_cache(maxsize=COMPILED_MAX)
+@lru_cache(maxsize=_HELD_MAX)
 def _hold(predicate_id: str, version: int) -> PredicateVerdict:
     """Return the usual verdict, made once: records equal in all fields are the same to anyone."""
     return PredicateVerdict(predicate_id, version, Verdict.HOLDS, "", ())
