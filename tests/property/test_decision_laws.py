@@ -9,15 +9,16 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.fate import FateStatus
+from schemas.fate import FateStatus, RejectionReason
 from schemas.outcome import Commitment, RepairAct
 from schemas.packet import BudgetPart, Packet, Uncovered
-from schemas.row import DeadlineRow, PendingRow, PredicateRow, TurnRow
+from schemas.row import DeadlineRow, PendingRow, PredicateRow, TurnRow, UserHead
 from schemas.turn import TurnExpired
 from tests.conversation import CLOCK, GENERATOR
 from tests.random_history import digest_history, tell_history
 
 ROOT = Path(__file__).parent.parent.parent
+HALT = {(UserHead, "")}
 histories = st.integers(0, 10**6).map(tell_history)
 few = settings(max_examples=10, deadline=None)
 
@@ -54,15 +55,20 @@ def test_a_pending_turn_is_counted_and_has_a_deadline(told):
 @few
 @given(histories)
 def test_accepted_events_are_numbered_without_a_gap(told):
-    """seq counts the accepted events of the user; the rejected and the duplicates have none."""
+    """seq counts the accepted events; all others change nothing, but that a fault halts."""
     accepted = [s.fate for s in told.steps if s.fate.status is FateStatus.ACCEPTED]
     numbers = [fate.seq for fate in accepted if fate.seq is not None]
 
+    assert not any(
+        step.changes
+        for step in told.steps
+        if step.fate.reason not in {None, RejectionReason.CORE_FAULT}
+    )
     assert list(range(1, len(numbers) + 1)) == numbers
     assert all(
-        fate.seq is None and not step.changes and not step.outputs
+        step.fate.seq is None and not step.outputs and set(step.changes) <= HALT
         for step in told.steps
-        if (fate := step.fate).status is not FateStatus.ACCEPTED
+        if step.fate.status is not FateStatus.ACCEPTED
     )
 
 
