@@ -66,6 +66,7 @@ class Conversation:
         """Start before genesis."""
         self.shared = {}
         self.users = {}
+        self.events = []
         self.steps = []
         self.outputs = []
 
@@ -91,6 +92,7 @@ class Conversation:
         )
         body = encode(event)
         event = decode(Event, body)
+        self.events.append(event)
         stamp = Stamp(
             hashlib.sha256(body).digest(), START_MS + 1_000 * number, 0, number, len(body), "open"
         )
