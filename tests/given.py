@@ -5,7 +5,7 @@ encoded and decoded by the codec, so that a row which could not be stored fails 
 """
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count
 
 from processors.compilation.admission import admit
@@ -31,8 +31,9 @@ from schemas.observation import (
     UtteranceOrigin,
 )
 from schemas.predicate import Predicate, PredicateScope
-from schemas.row import KIND_OF, PARTITION_KINDS, PendingRow, SlotRow, UserHead
+from schemas.row import PendingRow, SlotRow, UserHead
 from schemas.turn import TurnMode, TurnRequested
+from tests.memory_rows import Rows
 from tests.situations import commitment_type, scene
 
 TENANT = "acme"
@@ -42,55 +43,6 @@ MINUTE_MS = 60_000
 DAY_MS = 86_400_000
 
 KINDS = {kind.value: kind for kind in PrincipalKind}
-
-
-class Rows:
-    """Rows of users and of the partition in dictionaries; ``view`` is one user's."""
-
-    def __init__(self):
-        self.tables = {}
-
-    def view(self, tenant=TENANT, user=USER):
-        return RowView(self, tenant, user)
-
-    def table(self, record, tenant, user):
-        owner = ("", "") if KIND_OF[record] in PARTITION_KINDS else (tenant, user)
-        return self.tables.setdefault((*owner, record), {})
-
-    def apply(self, tenant, user, changes):
-        for (record, row_id), row in changes.items():
-            table = self.table(record, tenant, user)
-            if row is None:
-                table.pop(row_id, None)
-            else:
-                table[row_id] = row
-
-    def snapshot(self):
-        """Return every row, for comparing two ways to the same state."""
-        return {
-            (*key[:2], key[2].__name__, row_id): row
-            for key, table in self.tables.items()
-            for row_id, row in table.items()
-        }
-
-
-@dataclass(frozen=True)
-class RowView:
-    """A ``processors.view.View`` over ``Rows`` that notes what is read."""
-
-    rows: Rows
-    tenant: str
-    user: str
-    reads: list = field(default_factory=list)
-
-    def get(self, record, row_id):
-        self.reads.append((record, row_id))
-        return self.rows.table(record, self.tenant, self.user).get(row_id)
-
-    def scan(self, record, prefix=""):
-        self.reads.append((record, f"{prefix}*"))
-        table = self.rows.table(record, self.tenant, self.user)
-        return sorted((row_id, row) for row_id, row in table.items() if row_id.startswith(prefix))
 
 
 class History:
@@ -160,6 +112,11 @@ def given(events=(), catalogue=None, **changes):
     if events:
         history.send(*events)
     return history
+
+
+def reason_of(fate):
+    """Return the reason of a rejection as text, "" for an event that was not rejected."""
+    return "" if fate.reason is None else fate.reason.value
 
 
 def check_rows(changes):
