@@ -4,13 +4,15 @@ Keys and bytes are the drivers' business. Suppression is by event id and source 
 by content: the user may say it again.
 """
 
+from collections.abc import Container
+from dataclasses import replace
 from typing import Final
 
 from processors.compilation.contract import list_fixed_slots, predicate_row_id
 from processors.compilation.draft import Draft
 from processors.compilation.proposals import touch
 from processors.compilation.withdrawal import list_derived, settle_slots, withdraw
-from schemas.event import ErasureRequested
+from schemas.event import ErasureRequested, TurnRequested
 from schemas.row import (
     ActivationRow,
     CommitmentRow,
@@ -19,6 +21,7 @@ from schemas.row import (
     EpisodeRow,
     EventRow,
     ObligationRow,
+    PendingRow,
     PredicateRow,
     ProposalRow,
     QuestionRow,
@@ -55,8 +58,24 @@ def fold_erasure(draft: Draft, payload: ErasureRequested) -> None:
         _erase_user(draft)
 
 
+def _redact_pending(draft: Draft, event_ids: Container[str] | None) -> None:
+    """Take what the user said out of pending turns; None names all of them.
+
+    The turn itself goes on to its one outcome, or to its deadline.
+    """
+    for row_id, pending in draft.view.scan(PendingRow):
+        payload = pending.request.payload
+        assert isinstance(payload, TurnRequested), "a pending turn holds its request"
+        if event_ids is None or row_id in event_ids:
+            bare = replace(payload, text=None, utterance_ids=(), asks=())
+            draft.changes[PendingRow, row_id] = replace(
+                pending, request=replace(pending.request, payload=bare)
+            )
+
+
 def _erase_events(draft: Draft, event_ids: tuple[str, ...]) -> None:
     closure = dict.fromkeys(list_derived(draft, event_ids))
+    _redact_pending(draft, closure)
     withdraw(draft, event_ids)
     ended: list[PredicateRow] = []
     for _, row in draft.view.scan(PredicateRow):
@@ -81,6 +100,7 @@ def _erase_events(draft: Draft, event_ids: tuple[str, ...]) -> None:
 
 def _erase_user(draft: Draft) -> None:
     head = draft.head
+    _redact_pending(draft, None)
     for record in _PURGED:
         for row_id, _ in draft.view.scan(record):
             draft.changes[record, row_id] = None

@@ -12,6 +12,7 @@ from schemas.control import HistoryAttested, RulesetActivated, UserRefolded
 from schemas.fate import FateStatus, RejectionReason
 from schemas.identity import predicate_digest
 from schemas.observation import (
+    ErasureRequested,
     EvidenceRecorded,
     FormSubmitted,
     HintKind,
@@ -309,6 +310,20 @@ def test_a_phrasing_of_a_turn_without_commitment_is_ignored():
     step = given.tell(SurfaceProposed("turn", "Soup it is.", None), by=GENERATOR)
 
     assert ("no_commitment", ()) == (step.fate.ignored, step.outputs)
+
+
+def test_an_erasure_takes_the_words_out_of_a_pending_turn():
+    """The request's text is gone with the user's events; the turn still ends once."""
+    given = started()
+    given.tell(form(dish="soup"))
+    asked(given, text="soup for my ulcer", asks=(SlotValue("dish", "soup"),))
+
+    given.tell(ErasureRequested(()))
+    kept = given.view().get(PendingRow, "turn").request.payload
+    given.tell(TurnExpired("turn"), by=CLOCK)
+
+    assert (None, ()) == (kept.text, kept.asks)
+    assert 1 == len(given.outcomes("turn"))
 
 
 def test_an_outcome_too_large_becomes_an_abstention():
