@@ -7,7 +7,7 @@ were affirmed, what was overwritten. Values are canonical wherever the dialogue 
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from infra.importers.envelope import Scribe
 from infra.importers.sgd_catalogue import Intent, Service
@@ -17,11 +17,14 @@ from schemas.candidate import SlotValue
 from schemas.identity import predicate_digest
 from schemas.predicate import Predicate, PredicateScope
 
+DONT_CARE: Final = "dontcare"
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """A proposal ``slot == value`` in the intent's scene."""
 
+    scene: str
     slot: str
     value: str
     predicate: Predicate
@@ -34,7 +37,7 @@ class Memory:
 
     ``current`` are the values of the annotated state, ``overwritten`` those that the user had
     stated and replaced, ``shown`` all that a confirm or an offer after a failure showed;
-    ``refusals`` counts the proposals declined for a slot.
+    ``refusals`` counts the proposals declined for a slot, ``failures`` a scene's failed calls.
     ``failed`` names the turn that followed the failure of a scene's last commitment.
     """
 
@@ -49,6 +52,7 @@ class Memory:
     refusals: dict[tuple[str, str], int] = field(default_factory=dict)
     in_force: dict[str, dict[str, Proposal]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
     spellings: dict[tuple[str, str, str], str] = field(default_factory=dict)
     spoken: dict[str, str] = field(default_factory=dict)
     utterance_id: str = ""
@@ -92,24 +96,43 @@ class Memory:
             if (intent.service, slot) in self.current
         )
 
+    def complete_call(self, intent: Intent, parameters: Mapping[str, str]) -> dict[str, str]:
+        """Return a call with the affirmed value of each slot that the user does not care about.
+
+        The corpus leaves such a parameter out of the call, though the system showed the value
+        that it had chosen and the user affirmed it: that value is what is carried out.
+        """
+        held = self.in_force.get(intent.scene, {})
+        chosen = {
+            slot: held[slot].value
+            for slot, _ in intent.optional
+            if slot in held and self.current.get((intent.service, slot)) == DONT_CARE
+        }
+        return {**chosen, **parameters}
+
     def list_confirmed(self, scene: str) -> tuple[SlotValue, ...]:
         """Return the values in force for a scene, sorted by slot."""
         held = self.in_force.get(scene, {})
         return tuple(SlotValue(slot, held[slot].value) for slot in sorted(held))
 
 
-def build_proposal(intent: Intent, *, slot: str, value: str, refusals: int) -> Proposal:
+def build_proposal(intent: Intent, *, slot: str, value: str, before: int) -> Proposal:
     """Return the proposal that the slot has this value, for an episode of the intent's scene.
 
-    After a refusal it has another id: what was declined stays so, whoever repeats it.
+    After a refusal or a failure (``before`` counts them) it has another id: what was declined
+    stays so, whoever repeats it, and what was affirmed for one attempt is asked for anew.
+
+    A slot that the intent does not declare, such as the fare of an offered bus, can bind none of
+    its calls: that proposal names no scene, and so applies where a type declares the slot.
     """
+    declared = (*intent.required, *(name for name, _ in intent.optional))
     text = unicodedata.normalize("NFC", value)
     rule = Comparison(Operator.EQ, Path(SLOTS, (slot,)), Literal(text), Match.EXACT)
     predicate = Predicate(
-        predicate_id=f"{intent.scene}.{slot}" + (f".{refusals + 1}" if refusals else ""),
+        predicate_id=f"{intent.scene}.{slot}" + (f".{before + 1}" if before else ""),
         expression=render(rule),
         unless=None,
-        scenes=(intent.scene,),
+        scenes=(intent.scene,) if slot in declared else (),
         subject="",
         scope=PredicateScope.EPISODE,
         valid_from_ms=None,
@@ -117,7 +140,7 @@ def build_proposal(intent: Intent, *, slot: str, value: str, refusals: int) -> P
         dimensions=(),
         zone=None,
     )
-    return Proposal(slot, text, predicate, predicate_digest(predicate))
+    return Proposal(intent.scene, slot, text, predicate, predicate_digest(predicate))
 
 
 def list_acts(frame: Mapping[str, Any], *names: str) -> Iterator[Mapping[str, Any]]:

@@ -59,7 +59,8 @@ def _read_frame(
     called = None if call is None else memory.services[service].intents.get(call["method"])
     intent = called or memory.find_intent(service)
     if called is not None:
-        yield from offer_wrong(memory, called, frame["service_call"]["parameters"], kinds)
+        complete = memory.complete_call(called, frame["service_call"]["parameters"])
+        yield from offer_wrong(memory, called, complete, kinds)
         yield from _call(memory, called, frame, kinds)
     else:
         if intent is not None:
@@ -87,7 +88,7 @@ def _call(
     if GOLD not in kinds:
         yield from _show_rows(memory, frame)
         return
-    carried = list_slots(frame["service_call"]["parameters"])
+    carried = list_slots(memory.complete_call(intent, frame["service_call"]["parameters"]))
     slots = tuple(slot.name for slot in carried)
     yield from ask(memory, intent, Point.CALL, carried=carried, slots=slots)
     yield from _show_rows(memory, frame)
@@ -110,6 +111,7 @@ def _call(
         memory.in_force.pop(intent.scene, None)
         memory.failed.pop(intent.scene, None)
         return
+    memory.failures[intent.scene] = memory.failures.get(intent.scene, 0) + 1
     for item in ask(
         memory,
         intent,
@@ -202,8 +204,8 @@ def _propose(
         if not action["canonical_values"]:
             continue
         slot, value = action["slot"], action["canonical_values"][0]
-        refusals = memory.refusals.get((service, slot), 0)
-        proposal = build_proposal(intent, slot=slot, value=value, refusals=refusals)
+        before = memory.refusals.get((service, slot), 0) + memory.failures.get(intent.scene, 0)
+        proposal = build_proposal(intent, slot=slot, value=value, before=before)
         memory.open.setdefault(service, {})[slot] = proposal
         memory.shown.setdefault((service, slot), []).append(value)
         yield memory.scribe.write(

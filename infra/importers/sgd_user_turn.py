@@ -152,9 +152,8 @@ def _affirm(memory: Memory, service: str, user: Principal) -> Iterator[Event]:
 
 def confirm(memory: Memory, proposal: Proposal, user: Principal) -> Event:
     """Return the confirmation of a proposal, which replaces what was in force for its slot."""
-    scene = proposal.predicate.scenes[0]
-    memory.failed.pop(scene, None)
-    held = memory.in_force.setdefault(scene, {})
+    memory.failed.pop(proposal.scene, None)
+    held = memory.in_force.setdefault(proposal.scene, {})
     older = held.get(proposal.slot)
     held[proposal.slot] = proposal
     return memory.scribe.write(

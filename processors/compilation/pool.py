@@ -27,8 +27,10 @@ from processors.view import View
 from schemas.catalogue import Authority
 from schemas.event import (
     EvidenceRecorded,
+    FormSubmitted,
     HintKind,
     ObservationCorrected,
+    PrincipalKind,
     Sensitivity,
     SlotStatement,
     UtteranceObserved,
@@ -50,7 +52,11 @@ class Bearing(NamedTuple):
 
 @dataclass(slots=True)
 class Pool:
-    """What the pass has found: units with their index, statements and preferences per slot."""
+    """What the pass has found: units with their index, statements and preferences per slot.
+
+    ``touched`` and ``scenes`` are the last seqs at which something was said about a dimension
+    and at which the user filled in a form of a scene.
+    """
 
     as_of_ms: int
     scopes: frozenset[str]
@@ -58,6 +64,7 @@ class Pool:
     stated: dict[Key, list[Bearing]] = field(default_factory=dict)
     preferences: dict[Key, tuple[SlotState, int]] = field(default_factory=dict)
     touched: dict[str, int] = field(default_factory=dict)
+    scenes: dict[str, int] = field(default_factory=dict)
 
 
 def read_pool(view: View, *, as_of_ms: int, scopes: frozenset[str]) -> Pool:
@@ -181,6 +188,8 @@ def _take_statements(pool: Pool, view: View, row: EventRow, seq: int) -> None:
     payload = event.payload
     if not isinstance(payload, Stating):
         return
+    if isinstance(payload, FormSubmitted) and event.principal.kind is PrincipalKind.USER:
+        pool.scenes[payload.scene or ""] = seq
     worth = cap_authority(view, row, seq)
     scopes = () if isinstance(payload, ObservationCorrected) else payload.scopes
     inside = is_inside(scopes, pool.scopes)

@@ -172,9 +172,12 @@ def _list_touches(view: View, pool: Pool) -> dict[str, TouchRow]:
     """Return when what a question may be about was touched last (spec 5.9).
 
     Proposals, predicates and obligations have rows for it; what events say about slots and
-    dimensions is in the events themselves.
+    dimensions is in the events themselves. A form that the user fills in for a scene is an
+    answer there, also where it answers something else than was asked.
     """
     touches = dict(view.scan(TouchRow))
+    for scene, seq in pool.scenes.items():
+        _touch(touches, f"scene:{scene}", seq)
     for dimension, seq in pool.touched.items():
         _touch(touches, f"dimension:{dimension}", seq)
     for (subject, slot), bearings in pool.stated.items():
