@@ -1,105 +1,26 @@
 """The order of the steps: every turn ends once, and says on what (spec 1.9, 5.1, 5.4, 5.10)."""
 
-import pytest
-
-from processors.limits import OUTPUT_BYTES_MAX
-from processors.ruleset import UnknownRuleset
 from schemas.agreement import PredicateConfirmed, PredicateProposed
-from schemas.candidate import Candidate, SlotValue
-from schemas.catalogue import Catalogue
-from schemas.codec import digest, encode
-from schemas.control import HistoryAttested, RulesetActivated, UserRefolded
+from schemas.candidate import SlotValue
+from schemas.codec import digest
 from schemas.fate import FateStatus, RejectionReason
 from schemas.identity import predicate_digest
 from schemas.observation import (
-    ErasureRequested,
-    EvidenceRecorded,
-    FormSubmitted,
     HintKind,
     ObservationWithdrawn,
-    Sensitivity,
-    SlotStatement,
-    UnitDraft,
 )
 from schemas.outcome import Act, Commitment, Reason, RepairAct, TurnFailure
 from schemas.packet import Packet
-from schemas.row import DeadlineRow, PendingRow, TurnRow
+from schemas.row import PendingRow
 from schemas.turn import (
-    CandidatesProposed,
     FailureKind,
-    GenerationFailed,
     SurfaceProposed,
     TurnCancelled,
     TurnExpired,
 )
-from tests.conversation import CLOCK, GENERATOR, OPERATOR, TOOL, Conversation, genesis
-from tests.situations import commitment_type, predicate, request, scene
-
-
-def kitchen(**changes):
-    """Return a catalogue with the scene ``dinner`` and the type ``meal``."""
-    meal = commitment_type(required_slots=("dish",), **changes)
-    return Catalogue("kitchen", (scene(),), (meal,), (), ())
-
-
-def started(**changes):
-    """Return a conversation after genesis."""
-    conversation = Conversation()
-    conversation.tell(genesis(kitchen(**changes)), by=OPERATOR)
-    return conversation
-
-
-def meal(dish="soup", evidence_ids=(), **slots):
-    """Return a candidate that carries these slots."""
-    carried = {"dish": dish, **slots}
-    return Candidate(
-        commitment_type="meal",
-        slots=tuple(SlotValue(name, value) for name, value in sorted(carried.items())),
-        amends=None,
-        patch=(),
-        evidence_ids=tuple(evidence_ids),
-        claimed_predicates=(),
-        required_slots=(),
-        repair_status="",
-        surface_text="",
-    )
-
-
-def candidates(*proposed, turn="turn", packet=None):
-    """Return an answer to a turn."""
-    return CandidatesProposed(turn, packet, proposed, None, None, ())
-
-
-def failure(kind=FailureKind.TIMEOUT, turn="turn", packet=None):
-    """Return a generator's failure."""
-    return GenerationFailed(turn, packet, kind, None, None, ())
-
-
-def form(**slots):
-    """Return a form with these values."""
-    return FormSubmitted(
-        None, tuple(SlotStatement("", name, value, None, None) for name, value in slots.items()), ()
-    )
-
-
-def evidence(*dimensions):
-    """Return one unit of evidence with these dimensions."""
-    draft = UnitDraft(
-        "a note", None, None, None, dimensions, False, Sensitivity.NONE, (), 10, None, None
-    )
-    return EvidenceRecorded((draft,))
-
-
-def asked(conversation, **changes):
-    """Tell a turn request and return its step."""
-    return conversation.tell(request(**changes), event_id="turn")
-
-
-def packet_of(step):
-    """Return the packet that a step put out."""
-    (packet,) = step.outputs
-    assert isinstance(packet, Packet)
-    return packet
+from tests.conversation import CLOCK, GENERATOR, OPERATOR, START_MS, TOOL
+from tests.kitchen import asked, candidates, evidence, failure, form, meal, packet_of, started
+from tests.situations import predicate, request
 
 
 def test_a_history_ends_in_a_commitment():
@@ -153,31 +74,6 @@ def test_the_first_decider_wins_and_later_ones_are_ignored():
     assert [FailureKind.TIMEOUT] == [outcome.kind for outcome in given.outcomes()]
 
 
-@pytest.mark.parametrize(
-    ("payload", "by", "kind"),
-    [
-        (failure(FailureKind.BLANK_OUTPUT), GENERATOR, FailureKind.BLANK_OUTPUT),
-        (TurnCancelled("turn"), OPERATOR, FailureKind.CANCELLED),
-        (TurnExpired("turn"), CLOCK, FailureKind.EXPIRED),
-    ],
-)
-def test_a_turn_without_candidates_fails_and_leaves_no_row_behind(payload, by, kind):
-    """A failure, a cancellation and an expiry each end the turn as a TurnFailure of that kind."""
-    given = started()
-    given.tell(form(dish="soup"))
-    asked(given)
-    assert 1 == given.head().pending_turns
-
-    (outcome,) = given.tell(payload, by=by).outputs
-
-    assert isinstance(outcome, TurnFailure)
-    assert kind is outcome.kind
-    assert None is given.view().get(PendingRow, "turn")
-    assert [] == given.view().scan(DeadlineRow)
-    assert 0 == given.head().pending_turns
-    assert outcome.outcome_id == given.view().get(TurnRow, "turn").outcome_id
-
-
 def test_an_answer_to_another_packet_is_stale():
     """Candidates for a packet digest that is not the turn's current one decide nothing."""
     given = started()
@@ -227,79 +123,6 @@ def test_a_withdrawn_unit_leads_to_a_second_packet_and_no_third():
     assert not isinstance(last.outputs[0], Packet)
 
 
-def test_a_user_whose_history_has_a_gap_gets_no_commitment_until_it_is_attested():
-    """Turns of every user of the partition Abstain after a gap, also of users seen later."""
-    given = started()
-    given.tell(form(dish="soup"))
-    given.lose()
-
-    (act,) = asked(given).outputs
-    given.tell(HistoryAttested(None, None), by=OPERATOR)
-    later = given.tell(request(), event_id="later")
-
-    assert (Act.ABSTAIN, Reason.HISTORY_INCOMPLETE) == (act.act, act.reason)
-    assert act.certificate.history_incomplete
-    assert isinstance(later.outputs[0], Packet)
-
-
-def test_a_core_fault_halts_its_user_until_an_operator_refolds():
-    """The raising event is rejected, turns Abstain, and UserRefolded ends it."""
-    given = started()
-    given.tell(form(dish="soup"))
-
-    fault = given.break_at(form(dish="stew"))
-    (act,) = asked(given).outputs
-    given.tell(UserRefolded("t", "u"), by=OPERATOR)
-    later = given.tell(request(), event_id="later")
-
-    assert (FateStatus.REJECTED, RejectionReason.CORE_FAULT) == (
-        fault.fate.status,
-        fault.fate.reason,
-    )
-    assert (Act.ABSTAIN, Reason.USER_HALTED) == (act.act, act.reason)
-    assert isinstance(later.outputs[0], Packet)
-
-
-def test_a_halted_user_s_rows_are_not_rested_on():
-    """A pending turn of a halted user Abstains on its answer, and cites nothing of the history."""
-    given = started()
-    given.tell(form(dish="soup"))
-    given.tell(PredicateConfirmed(None, predicate(), ()))
-    packet = packet_of(asked(given))
-    given.break_at(form(dish="stew"))
-
-    (act,) = given.tell(candidates(meal(diet="vegan"), packet=digest(packet)), by=GENERATOR).outputs
-
-    assert (Act.ABSTAIN, Reason.USER_HALTED) == (act.act, act.reason)
-    assert ((), (), True) == (
-        act.certificate.candidates,
-        act.certificate.evidence_ids,
-        act.certificate.without_predicates,
-    )
-    assert 0 == given.head().pending_turns
-
-
-def test_an_unknown_ruleset_stops_the_fold():
-    """A build without the ruleset that a record activates folds nothing of it."""
-    given = started()
-
-    with pytest.raises(UnknownRuleset, match="ruleset 99"):
-        given.tell(RulesetActivated(99), by=OPERATOR)
-
-
-def test_a_deadline_is_a_row_that_sorts_by_time():
-    """A pending turn has one deadline row, whose id starts with its instant."""
-    given = started()
-    given.tell(form(dish="soup"))
-    asked(given, deadline_ms=5_000)
-
-    pending = given.view().get(PendingRow, "turn")
-    ((row_id, row),) = given.view().scan(DeadlineRow)
-
-    assert f"{pending.deadline_at_ms:016d}\0t\0u\0turn" == row_id
-    assert "turn" == row.turn_id
-
-
 def test_a_phrasing_of_a_turn_without_commitment_is_ignored():
     """A SurfaceProposed is checked only against a commitment."""
     given = started()
@@ -312,32 +135,31 @@ def test_a_phrasing_of_a_turn_without_commitment_is_ignored():
     assert ("no_commitment", ()) == (step.fate.ignored, step.outputs)
 
 
-def test_an_erasure_takes_the_words_out_of_a_pending_turn():
-    """The request's text is gone with the user's events; the turn still ends once."""
+def test_only_an_operator_decides_as_of_another_moment():
+    """A user's as_of is refused; an operator's turn reads that moment and says it is historical."""
     given = started()
     given.tell(form(dish="soup"))
-    asked(given, text="soup for my ulcer", asks=(SlotValue("dish", "soup"),))
+    moment = START_MS + 2_500
+    given.tell(form(dish="stew"))
 
-    given.tell(ErasureRequested(()))
-    kept = given.view().get(PendingRow, "turn").request.payload
-    given.tell(TurnExpired("turn"), by=CLOCK)
+    refused = given.tell(request(as_of_ms=moment)).fate
+    step = given.tell(request(as_of_ms=moment), by=OPERATOR, event_id="past")
+    (outcome,) = given.tell(candidates(meal(), turn="past"), by=GENERATOR).outputs
 
-    assert (None, ()) == (kept.text, kept.asks)
-    assert 1 == len(given.outcomes("turn"))
+    assert RejectionReason.NOT_PERMITTED is refused.reason
+    assert ["soup"] == [one.value for one in packet_of(step).units if one.slot == "dish"]
+    assert (moment, True) == (outcome.certificate.as_of_ms, outcome.certificate.historical)
 
 
-def test_an_outcome_too_large_becomes_an_abstention():
-    """No outcome body exceeds 900,000 bytes; the turn abstains and says so (spec 6.2)."""
+def test_a_retry_is_a_turn_of_its_own():
+    """A failed turn stays failed; another one that names it is asked and decided anew."""
     given = started()
     given.tell(form(dish="soup"))
-    for number in range(60):
-        rule = predicate(f"{number}" + "p" * 300, f'slots.diet != "x{number}"')
-        given.tell(PredicateConfirmed(None, rule, ()))
     asked(given)
+    given.tell(failure(), by=GENERATOR)
 
-    (act,) = given.tell(
-        candidates(*(meal(diet=f"x{number}") for number in range(64))), by=GENERATOR
-    ).outputs
+    given.tell(request(retry_of="turn"), event_id="again")
+    given.tell(candidates(meal(), turn="again"), by=GENERATOR)
 
-    assert (Act.ABSTAIN, Reason.OUTCOME_TOO_LARGE) == (act.act, act.reason)
-    assert len(encode(act)) < OUTPUT_BYTES_MAX
+    assert [TurnFailure] == [type(one) for one in given.outcomes("turn")]
+    assert [Commitment] == [type(one) for one in given.outcomes("again")]
