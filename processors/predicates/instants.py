@@ -19,7 +19,8 @@ import tzdata  # type: ignore[import-untyped]
 from schemas.value import Period
 
 ZONE_TABLES_VERSION: Final[str] = tzdata.IANA_VERSION
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+UNIVERSAL: Final = datetime(1970, 1, 1, tzinfo=UTC)
+"""The instant from which all milliseconds count."""
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _NAME_CHARACTERS: Final = frozenset(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+-"
@@ -67,13 +68,13 @@ def to_local(at_ms: int, zone: tzinfo) -> datetime:
         OverflowError: outside the years 1 to 9999.
 
     """
-    return (_EPOCH + timedelta(milliseconds=at_ms)).astimezone(zone).replace(tzinfo=None)
+    return (UNIVERSAL + timedelta(milliseconds=at_ms)).astimezone(zone).replace(tzinfo=None)
 
 
 def to_instant(local: datetime, zone: tzinfo) -> int:
     """Return the instant of a local date-time: skipped times lie later, double ones earlier."""
     aware = local.replace(tzinfo=zone, fold=0)
-    return (aware - _EPOCH) // _MILLISECOND
+    return (aware - UNIVERSAL) // _MILLISECOND
 
 
 def add_period(at_ms: int, period: Period, zone: tzinfo) -> int:

@@ -4,7 +4,7 @@
 It is exact but for what its parts call unknown, and unknown is never a conflict.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -52,7 +52,14 @@ _CLASSES_BY_KIND: Final[Mapping[type, str]] = {
     Pair: "", Presence: "",
 }  # fmt: skip
 _ORDERED: Final = ("number", "money", "temporal", "elapsed", "time", "period")
-_EXACT_TYPES: Final = {TIMESTAMP: SlotType.TIMESTAMP, LOCAL: SlotType.LOCAL}
+# Lines on which a slot without declared type may hold something else than the line says.
+_MIXED: Final[Mapping[str | None, SlotType]] = {
+    TIMESTAMP: SlotType.TIMESTAMP, LOCAL: SlotType.LOCAL, DATE: SlotType.DATE,
+}  # fmt: skip
+_ALIKE: Final = (
+    SlotType.DATE, SlotType.TIMESTAMP, SlotType.LOCAL, SlotType.TIME, SlotType.ELAPSED,
+    SlotType.MONEY,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +176,9 @@ def _solve_line(
 ) -> Mapping[str, Weight] | None:
     differences = [atom for atom in members if isinstance(atom, Difference)]
     unequals = [atom for atom in members if isinstance(atom, Unequal)]
-    names = dict.fromkeys(name for atom in members for name in name_variables(atom))
-    declared = _EXACT_TYPES.get(scale or "")
-    if declared and not all(name == "as_of" or types.get(name) is declared for name in names):
-        differences = [atom._replace(bound=atom.bound + _SLACK_MS) for atom in differences]
-        unequals = []
+    names = tuple(dict.fromkeys(name for atom in members for name in name_variables(atom)))
+    if not _is_declared(names, scale, types):
+        differences, unequals = _loosen(differences, unequals, scale)
     for name in names:
         if name.startswith("count("):
             differences.append(Difference(NOTHING, name, 0, False, scale))
@@ -186,4 +191,54 @@ def _solve_line(
             return True
         return types.get(name) is SlotType.INT
 
-    return solve_bounds(differences, unequals, is_whole)
+    solution = solve_bounds(differences, unequals, is_whole)
+    if solution is not None or scale is not None or _is_declared(names, scale, types):
+        return solution
+    return _solve_pairs(differences, unequals, is_whole)
+
+
+def _is_declared(names: Sequence[str], scale: str | None, types: Mapping[str, SlotType]) -> bool:
+    """Return whether the slots are known to lie on this one line, or on one line at all."""
+    if scale is not None and scale not in _MIXED:
+        return True
+    kinds = [SlotType.TIMESTAMP if name == "as_of" else types.get(name) for name in names]
+    if scale is None:
+        numbers = all(kind in {SlotType.INT, SlotType.DECIMAL} for kind in kinds)
+        return numbers or (kinds[0] in _ALIKE and all(kind is kinds[0] for kind in kinds))
+    return all(kind is _MIXED[scale] for kind in kinds)
+
+
+def _loosen(
+    differences: list[Difference], unequals: list[Unequal], scale: str | None
+) -> tuple[list[Difference], list[Unequal]]:
+    """Weaken bounds that dates and instants on one line would meet by the day only."""
+    if scale in {TIMESTAMP, LOCAL}:
+        return [atom._replace(bound=atom.bound + _SLACK_MS) for atom in differences], []
+    if scale == DATE:
+        loose = [
+            atom._replace(strict=False) if atom.left and atom.right else atom
+            for atom in differences
+        ]
+        return loose, [atom for atom in unequals if not (atom.left and atom.right)]
+    return differences, unequals
+
+
+def _solve_pairs(
+    differences: Sequence[Difference],
+    unequals: Sequence[Unequal],
+    is_whole: Callable[[str], bool],
+) -> Mapping[str, Weight] | None:
+    """Decide two slots at a time: among dates and instants equality by the day is no chain."""
+    pairs = dict.fromkeys(
+        tuple(sorted((left, right)))
+        for left, right in (
+            *((edge.left, edge.right) for edge in differences),
+            *((edge.left, edge.right) for edge in unequals),
+        )
+    )
+    for pair in pairs:
+        near = [edge for edge in differences if tuple(sorted((edge.left, edge.right))) == pair]
+        apart = [edge for edge in unequals if tuple(sorted((edge.left, edge.right))) == pair]
+        if solve_bounds(near, apart, is_whole) is None:
+            return None
+    return {}
