@@ -10,6 +10,7 @@ from typing import Final
 
 from processors.compilation.derivation import own_authority
 from processors.compilation.draft import Draft
+from processors.compilation.findings import find_doubts
 from processors.compilation.fixing import find_fixed_slot, resolve_predicate
 from processors.compilation.proposals import (
     CLOSED,
@@ -133,10 +134,11 @@ def _enter(
 ) -> PredicateRow:
     arrival = draft.arrival
     event = arrival.event
+    resolved = resolve_predicate(predicate, event, arrival.effective_ms)
     row = PredicateRow(
-        resolve_predicate(predicate, event, arrival.effective_ms), digest, arrival.seq,
-        event.event_id, event.principal.kind, event.principal.id, arrival.effective_ms,
-        replaces, None, None, "", (), arrival.digest,
+        resolved, digest, arrival.seq, event.event_id, event.principal.kind,
+        event.principal.id, arrival.effective_ms, replaces, None, None, "",
+        find_doubts(draft, resolved), arrival.digest,
     )  # fmt: skip
     draft.changes[PredicateRow, predicate_row_id(row)] = row
     draft.predicates += 1

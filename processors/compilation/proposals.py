@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from processors.compilation.draft import Draft
+from processors.compilation.findings import find_doubts
 from processors.predicates.expression import (
     SLOTS,
     Comparison,
@@ -147,7 +148,7 @@ def open_proposal(
     arrival = draft.arrival
     draft.changes[ProposalRow, row_id] = ProposalRow(
         predicate, digest, kind, subject, slot, value, authority, confidence, replaces,
-        arrival.event.event_id, arrival.seq, OPEN, (),
+        arrival.event.event_id, arrival.seq, OPEN, find_doubts(draft, predicate, replaces),
     )  # fmt: skip
     touch(draft, f"proposal:{row_id}")
     return ""

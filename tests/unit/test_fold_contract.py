@@ -259,3 +259,22 @@ def test_a_broad_text_does_not_replace_a_rule():
 
     assert {"P1": rule.expression} == in_force(history)
     assert 'slots.topic == "school"' == history.situation().contract[0].row.predicate.unless
+
+
+def test_findings_are_recorded_and_never_block():
+    """A doubtful predicate is proposed and confirmed all the same; its doubt is kept (2.6)."""
+    history = given([event(confirmed(VEGAN)), event(proposed(predicate(MEAT.expression, "again")))])
+    proposal = history.scan(ProposalRow)[0][1]
+    history.send(event(named(proposal.predicate)))
+    row = dict(history.scan(PredicateRow))[f"again\0{3:016d}"]
+
+    assert ["again", "diet"] == sorted(in_force(history))
+    assert proposal.findings == row.findings
+    assert row.findings[0].startswith("contradictory: no value satisfies it together with diet")
+
+
+def test_what_a_predicate_replaces_does_not_contradict_it():
+    """A new version is compared with what stays in force beside it."""
+    history = given([event(confirmed(VEGAN)), event(confirmed(MEAT))])
+
+    assert [(), ()] == [row.findings for _, row in history.scan(PredicateRow)]
