@@ -88,7 +88,7 @@ def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situati
         slots=slots,
         stated=list_user_values(pool, [row for row in rows if row.ended_seq is not None]),
         preferences=pool.preferences,
-        units=_list_units(pool, in_force),
+        units=_list_units(pool, in_force, ("", view.user, *request.participants)),
         obligations=tuple(
             (row_id, row)
             for row_id, row in view.scan(ObligationRow)
@@ -152,8 +152,13 @@ def _find_predecessor(
     return None
 
 
-def _list_units(pool: Pool, in_force: Sequence[PredicateRow]) -> tuple[Unit, ...]:
-    """Return E_t: the units of events, and one for each predicate in force and valid at as_of."""
+def _list_units(
+    pool: Pool, in_force: Sequence[PredicateRow], about: tuple[str, ...]
+) -> tuple[Unit, ...]:
+    """Return E_t: the units of events, and one for each predicate in force and valid at as_of.
+
+    Only what is about the user or a participant is in it: another's slot covers nobody's.
+    """
     named = sorted(in_force, key=lambda row: (row.predicate.predicate_id, row.seq))
     for number, row in enumerate(named):
         predicate = row.predicate
@@ -165,7 +170,7 @@ def _list_units(pool: Pool, in_force: Sequence[PredicateRow]) -> tuple[Unit, ...
             )
             pool.units.append((row.seq, _AFTER_ALL + number, unit))
     pool.units.sort(key=itemgetter(0, 1))
-    return tuple([unit for _, _, unit in pool.units])
+    return tuple([unit for _, _, unit in pool.units if unit.subject in about])
 
 
 def _list_touches(view: View, pool: Pool) -> dict[str, TouchRow]:

@@ -6,11 +6,13 @@ from schemas.codec import digest
 from schemas.fate import FateStatus, RejectionReason
 from schemas.identity import predicate_digest
 from schemas.observation import (
+    FormSubmitted,
     HintKind,
     ObservationWithdrawn,
+    SlotStatement,
 )
 from schemas.outcome import Act, Commitment, Reason, RepairAct, TurnFailure
-from schemas.packet import Packet
+from schemas.packet import Packet, RequirementKind, Uncovered
 from schemas.row import PendingRow
 from schemas.turn import (
     FailureKind,
@@ -163,3 +165,21 @@ def test_a_retry_is_a_turn_of_its_own():
 
     assert [TurnFailure] == [type(one) for one in given.outcomes("turn")]
     assert [Commitment] == [type(one) for one in given.outcomes("again")]
+
+
+def test_evidence_is_about_the_user_or_a_participant():
+    """What was said of someone else is in E_t only of a turn in which that one takes part."""
+    given = started()
+    given.tell(form(dish="soup"))
+    given.tell(FormSubmitted(None, (SlotStatement("anna", "diet", "keto", None, None),), ()))
+
+    (alone,) = asked(given, wanted_dimensions=("diet",)).outputs
+    both = request(wanted_dimensions=("diet",), participants=("anna",))
+    together = packet_of(given.tell(both))
+
+    assert [Uncovered.NO_UNIT] == [
+        one.status
+        for one in alone.certificate.coverage
+        if one.requirement.kind is RequirementKind.DIMENSION
+    ]
+    assert ["keto"] == [one.value for one in together.units if one.slot == "diet"]

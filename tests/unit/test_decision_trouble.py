@@ -1,4 +1,4 @@
-"""Turns in trouble: gaps, faults, deadlines, erasure, and what is too large (spec 1.8, 5.10, 6.2)."""
+"""Turns in trouble: gaps, faults, deadlines, erasure, too much (spec 1.8, 5.10, 6.2)."""
 
 import pytest
 
