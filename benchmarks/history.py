@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 
 from infra.genesis import build_genesis
+from schemas.candidate import Candidate, SlotValue
 from schemas.catalogue import (
     Authority,
     Catalogue,
@@ -25,13 +26,13 @@ from schemas.event import (
     UtteranceObserved,
     UtteranceOrigin,
 )
-from schemas.candidate import Candidate, SlotValue
 
 BEGIN_MS = 1_767_225_600_000
-WORDS = (
+TEXT = (
     "vegan dinner near the river on friday for two please no peanuts quiet table window seat "
     "later than eight train ticket return monday cheaper hotel with breakfast and late checkout"
-).split()
+)
+WORDS = tuple(TEXT.split())
 
 
 def build_catalogue() -> Catalogue:
