@@ -206,5 +206,3 @@ def situations(draw):
         incomplete=draw(st.sampled_from([False] * 30 + [True])),
         halted=draw(st.sampled_from([False] * 30 + [True])),
     )
-
-

@@ -14,9 +14,7 @@ from schemas.identity import prefix_lengths
 from schemas.outcome import CandidateReport, Certificate, EventReference, Verdict
 
 
-def certify(
-    situation: Situation, basis: Basis, assessed: tuple[Assessed, ...] = ()
-) -> Certificate:
+def certify(situation: Situation, basis: Basis, assessed: tuple[Assessed, ...] = ()) -> Certificate:
     """Return the certificate of an outcome; candidates stand in the order of their digests."""
     return Certificate(
         seq_from=1,

@@ -132,9 +132,7 @@ def _close_questions(situation: Situation) -> Changes:
     }
 
 
-def _fold_slots(
-    view: View, situation: Situation, event_id: str, commitment: Commitment
-) -> Changes:
+def _fold_slots(view: View, situation: Situation, event_id: str, commitment: Commitment) -> Changes:
     """Return u_t's rows with what the commitment made true.
 
     A generated value is worth ``inferred``, the lowest of its sources (spec 1.10): it never
@@ -144,18 +142,14 @@ def _fold_slots(
     at_ms = situation.effective_ms
     for slot in list_consequences(commitment):
         row_id = slot_id("", slot.name)
-        standing = Standing(
-            slot.value, Authority.INFERRED, event_id, situation.seq, at_ms, None
-        )
+        standing = Standing(slot.value, Authority.INFERRED, event_id, situation.seq, at_ms, None)
         standings = (*list_standings(view.get(SlotRow, row_id)), standing)
         build = build_set_row if slot.name in situation.catalogue.set_slots else build_row
         changes[SlotRow, row_id] = build("", slot.name, standings, at_ms)
     return changes
 
 
-def _fold_obligations(
-    situation: Situation, event_id: str, commitment: Commitment
-) -> Changes:
+def _fold_obligations(situation: Situation, event_id: str, commitment: Commitment) -> Changes:
     """Return the debts that a commitment opens and settles; those it opens are its own."""
     changes: Changes = {
         (ObligationRow, obligation_id): replace(row, discharged_seq=situation.seq)

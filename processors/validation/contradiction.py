@@ -127,9 +127,7 @@ def list_revisions(item: InForce, slot: str, value: Value) -> Iterator[Predicate
         yield replace(item.row.predicate, expression=fixed.expression, unless=None)
 
 
-def _read_ground(
-    situation: Situation, type_name: str, facts: Mapping[str, Value]
-) -> _Ground:
+def _read_ground(situation: Situation, type_name: str, facts: Mapping[str, Value]) -> _Ground:
     occasion = name_occasion(situation)
     items = tuple(
         sorted(
@@ -162,9 +160,7 @@ def _read_states(situation: Situation, items: tuple[InForce, ...]) -> dict[str, 
 
 def _find_core(ground: _Ground, items: tuple[InForce, ...]) -> tuple[InForce, ...] | None:
     predicates = [item.row.predicate for item in items]
-    constraints = [
-        Constraint(one.predicate_id, one.expression, one.unless) for one in predicates
-    ]
+    constraints = [Constraint(one.predicate_id, one.expression, one.unless) for one in predicates]
     conflict = find_conflict(constraints, types=ground.types, facts=ground.facts)
     if conflict is None:
         return None
@@ -186,9 +182,7 @@ def _conclude(
         before = None if item.predecessor is None else item.predecessor.predicate
         if before is not None and _resolves(ground, item, before):
             found.append(_relax(RelaxationKind.REVERT, item, before))
-    newest_first = sorted(
-        core, key=lambda item: (-item.row.seq, item.row.predicate.predicate_id)
-    )
+    newest_first = sorted(core, key=lambda item: (-item.row.seq, item.row.predicate.predicate_id))
     for slot, stated in sorted(values.items()):
         for value in stated:
             found.extend(_find_adoption(ground, newest_first, slot, value))
@@ -227,9 +221,7 @@ def _resolves(ground: _Ground, item: InForce, revision: Predicate | None) -> boo
     """Return whether the contract with this one change is no longer contradictory."""
     constraints = [
         Constraint(one.predicate_id, one.expression, one.unless)
-        for one in (
-            revision if other is item else other.row.predicate for other in ground.items
-        )
+        for one in (revision if other is item else other.row.predicate for other in ground.items)
         if one is not None
     ]
     return find_conflict(constraints, types=ground.types, facts=ground.facts) is None

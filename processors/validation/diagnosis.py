@@ -53,9 +53,7 @@ def diagnose_standing(situation: Situation) -> Finding | None:
     return None
 
 
-def diagnose_early(
-    situation: Situation, requirements: tuple[Requirement, ...]
-) -> Finding | None:
+def diagnose_early(situation: Situation, requirements: tuple[Requirement, ...]) -> Finding | None:
     """Return reason (0), (1) or (2), or None when candidates may be asked for (spec 5.1).
 
     A bare "yes" that several questions could have meant is clarified first (spec 5.9).
@@ -104,9 +102,7 @@ def choose_act(situation: Situation, reason: Reason) -> Act:
             return Act.ABSTAIN
 
 
-def _diagnose_missing(
-    situation: Situation, supported: tuple[Assessed, ...]
-) -> Finding | None:
+def _diagnose_missing(situation: Situation, supported: tuple[Assessed, ...]) -> Finding | None:
     """Reason (3): a supported candidate lacks something, is wrong in nothing, and we may ask."""
     lacking = tuple(item for item in supported if only_lacks(item))
     needs = collect_needs(situation, lacking, None)
@@ -147,9 +143,7 @@ def _diagnose_conflict(
 
 def _conclude_conflict(contradiction: Contradiction) -> Finding:
     names = (item.row.predicate.predicate_id for item in contradiction.core)
-    return Finding(
-        Reason.CONTRACT_CONFLICT, contradiction=contradiction, detail=_join(names)
-    )
+    return Finding(Reason.CONTRACT_CONFLICT, contradiction=contradiction, detail=_join(names))
 
 
 def _diagnose_validator(supported: tuple[Assessed, ...]) -> Finding | None:

@@ -61,9 +61,7 @@ def repair(
     problems = check_act(situation, assessed, act, diagnose)
     if problems:
         detail = f"the act was not valid: {', '.join(problems)}"
-        return abstain(
-            situation, basis, assessed, reason=Reason.VALIDATOR_FAILURE, detail=detail
-        )
+        return abstain(situation, basis, assessed, reason=Reason.VALIDATOR_FAILURE, detail=detail)
     return act
 
 

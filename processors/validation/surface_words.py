@@ -63,9 +63,7 @@ PROMISES: Final = (
 """Stems of words that bind: what they say must be carried by a slot."""
 
 CURRENCIES: Final[dict[str, frozenset[str]]] = {
-    "$": frozenset(
-        {"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP", "TWD"}
-    ),
+    "$": frozenset({"USD", "CAD", "AUD", "NZD", "SGD", "HKD", "MXN", "ARS", "CLP", "COP", "TWD"}),
     "\u20ac": frozenset({"EUR"}),
     "\u00a3": frozenset({"GBP"}),
     "\u00a5": frozenset({"JPY", "CNY"}),

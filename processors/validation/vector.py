@@ -105,9 +105,7 @@ def find_unmet(
 
 
 def _is_fixed(fixings: tuple[Fixing, ...], find_scope: FindScope) -> bool:
-    return any(
-        _judge_holds(fixing.expression, find_scope, fixing.subject) for fixing in fixings
-    )
+    return any(_judge_holds(fixing.expression, find_scope, fixing.subject) for fixing in fixings)
 
 
 def _judge_holds(expression: str, find_scope: FindScope, subject: str) -> bool:

@@ -127,8 +127,7 @@ def test_a_feasible_candidate_is_never_withheld(told, proposed):
         Reason.USER_HALTED,
     }:
         assert all(
-            one.unsupported or one.violations or one.unmet
-            for one in outcome.certificate.candidates
+            one.unsupported or one.violations or one.unmet for one in outcome.certificate.candidates
         )
         assert all(one.infeasible or one.unsupported for one in outcome.certificate.candidates)
 

@@ -174,9 +174,7 @@ def test_a_wrong_choice_is_never_set_to_null(fallback, act):
 def test_cited_evidence_must_exist_and_be_activated():
     """R40: invented and unactivated references are told apart, and cover nothing."""
     pool = (unit("1#0", ("r1",)), unit("2#0"), unit("3#0"))
-    told = over(
-        types=(commitment_type(),), in_scene=scene(required_dimensions=("r1",)), units=pool
-    )
+    told = over(types=(commitment_type(),), in_scene=scene(required_dimensions=("r1",)), units=pool)
     given = basis(pool[:2])
     asked = [
         candidate(cites=("2#0", "99#0")),
