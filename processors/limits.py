@@ -5,6 +5,8 @@ from typing import Final
 EVENT_BYTES_MAX: Final = 262_144  # Spec 6.2; an event over it is rejected unread.
 OUTPUT_BYTES_MAX: Final = 900_000  # Spec 6.2; under Kafka's default message size.
 UNITS_MAX: Final = 20_000  # Per user; the oldest plain utterances leave first.
+HINTS_MAX: Final = 20_000  # Statements of hints per user; as many as units.
+PROPOSALS_MAX: Final = 4_096  # Open per user; what a turn reads stays bounded.
 PREDICATES_MAX: Final = 512  # In force per user.
 PENDING_TURNS_MAX: Final = 64  # Per user.
 CANDIDATES_MAX: Final = 64  # Per answer; equal digests count once.

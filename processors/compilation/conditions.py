@@ -7,10 +7,17 @@ from processors.compilation.answers import find_question, list_confirmed
 from processors.compilation.contract import find_in_force
 from processors.compilation.draft import NEW_HEAD, read_catalogue
 from processors.compilation.permissions import deny
-from processors.compilation.proposals import OPEN
+from processors.compilation.proposals import OPEN, count_open
 from processors.compilation.refusal import Refusal, violate
 from processors.compilation.units import count_units
-from processors.limits import CANDIDATES_MAX, PENDING_TURNS_MAX, PREDICATES_MAX, UNITS_MAX
+from processors.limits import (
+    CANDIDATES_MAX,
+    HINTS_MAX,
+    PENDING_TURNS_MAX,
+    PREDICATES_MAX,
+    PROPOSALS_MAX,
+    UNITS_MAX,
+)
 from processors.view import View
 from schemas.codec import digest
 from schemas.event import (
@@ -21,9 +28,12 @@ from schemas.event import (
     EvidenceRecorded,
     FormSubmitted,
     GenerationFailed,
+    HintExtracted,
+    HintKind,
     ObservationCorrected,
     OutcomeObserved,
     PredicateConfirmed,
+    PredicateProposed,
     PrincipalKind,
     SurfaceProposed,
     TurnCancelled,
@@ -60,6 +70,28 @@ def _check_room(
     if head.units + units - head.texts <= UNITS_MAX:
         return None
     return exceed(f"{units} units more than the {UNITS_MAX} that a user may have; withdraw some")
+
+
+def _check_hint(
+    view: View, _event: Event, payload: HintExtracted, head: UserHead, _regime: RegimeRow
+) -> Refusal | None:
+    if payload.kind is HintKind.CONSTRAINT:
+        return _check_proposals(view)
+    if head.hints < HINTS_MAX:
+        return None
+    return exceed(f"more than {HINTS_MAX} hints; withdraw events that they come from")
+
+
+def _check_proposed(
+    view: View, _event: Event, _payload: object, _head: UserHead, _regime: RegimeRow
+) -> Refusal | None:
+    return _check_proposals(view)
+
+
+def _check_proposals(view: View) -> Refusal | None:
+    if count_open(view) < PROPOSALS_MAX:
+        return None
+    return exceed(f"more than {PROPOSALS_MAX} open proposals; confirm or decline some")
 
 
 def _check_turn(
@@ -219,6 +251,8 @@ _CONDITIONS: Final[dict[type, Condition]] = {
     UtteranceObserved: _check_room,
     EvidenceRecorded: _check_room,
     ObservationCorrected: _check_room,
+    HintExtracted: _check_hint,
+    PredicateProposed: _check_proposed,
     PredicateConfirmed: _check_confirmed,
     ClarificationAnswered: _check_answered,
     TurnRequested: _check_request,

@@ -23,6 +23,7 @@ NEW_HEAD: Final = UserHead(
     pending_turns=0,
     units=0,
     texts=0,
+    hints=0,
     oldest_text_seq=1,
     recent_ids=(),
     oldest_order=1,
@@ -48,6 +49,7 @@ class Draft:
     head: UserHead
     units: int = 0
     texts: int = 0
+    hints: int = 0
     predicates: int = 0
     contract_changes: int = 0
     foreseen: int = 0

@@ -106,6 +106,7 @@ def _erase_user(draft: Draft) -> None:
             draft.changes[record, row_id] = None
     draft.units = -head.units
     draft.texts = -head.texts
+    draft.hints = -head.hints
     draft.predicates = -head.predicates
     draft.contract_changes += head.predicates
     draft.oldest_text_seq = draft.arrival.seq

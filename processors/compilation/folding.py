@@ -101,6 +101,7 @@ def _fold_head(draft: Draft) -> None:
         head.pending_turns,
         head.units + draft.units,
         head.texts + draft.texts,
+        head.hints + draft.hints,
         draft.oldest_text_seq or head.oldest_text_seq,
         recent_ids,
         oldest_order,

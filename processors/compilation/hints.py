@@ -26,6 +26,7 @@ def fold_hint(draft: Draft, payload: HintExtracted) -> None:
         payload.kind, subject, payload.slot, payload.value, worth, payload.confidence,
         event_id, arrival.digest, arrival.effective_ms,
     )  # fmt: skip
+    draft.hints += 1
     if payload.kind is HintKind.SLOT:
         standing = Standing(
             payload.value, worth, event_id, arrival.seq, arrival.effective_ms, None

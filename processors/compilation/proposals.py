@@ -8,6 +8,7 @@ from typing import Final
 
 from processors.compilation.draft import Draft
 from processors.compilation.findings import find_doubts
+from processors.limits import PROPOSALS_MAX
 from processors.predicates.expression import (
     SLOTS,
     Comparison,
@@ -17,6 +18,7 @@ from processors.predicates.expression import (
     default_match,
 )
 from processors.predicates.rendering import render
+from processors.view import View
 from schemas.catalogue import Authority
 from schemas.event import HintKind
 from schemas.identity import predicate_digest
@@ -145,6 +147,8 @@ def open_proposal(
         return "already_open"
     if before is not None and before.status == DECLINED and not own_word:
         return "declined"
+    if count_open(draft.view) >= PROPOSALS_MAX:
+        return "too_many_proposals"
     arrival = draft.arrival
     draft.changes[ProposalRow, row_id] = ProposalRow(
         predicate, digest, kind, subject, slot, value, authority, confidence, replaces,
@@ -152,6 +156,11 @@ def open_proposal(
     )  # fmt: skip
     touch(draft, f"proposal:{row_id}")
     return ""
+
+
+def count_open(view: View) -> int:
+    """Return how many proposals wait for the user."""
+    return sum(row.status == OPEN for _, row in view.scan(ProposalRow))
 
 
 def end_proposal(draft: Draft, row: ProposalRow, status: str) -> None:

@@ -13,7 +13,6 @@ from schemas.event import (
     Event,
     EvidenceRecorded,
     FormSubmitted,
-    HintKind,
     ObservationCorrected,
     OutcomeObserved,
     PrincipalKind,
@@ -54,8 +53,12 @@ def count_units(event: Event) -> int:
 
 def count_answer_units(statement: StatementRow) -> int:
     """Return how many units a statement without an event row bears: an answer one, a hint none."""
-    answered = statement.kind is HintKind.SLOT and statement.authority is Authority.ASSERTED
-    return int(answered and statement.value is not None)
+    return int(not is_hint(statement) and statement.value is not None)
+
+
+def is_hint(statement: StatementRow) -> bool:
+    """Return whether a statement without an event row is a hint, and no answer of the user."""
+    return statement.authority is not Authority.ASSERTED
 
 
 def list_statements(event: Event) -> tuple[SlotStatement, ...]:

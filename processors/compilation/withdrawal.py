@@ -15,6 +15,7 @@ from processors.compilation.statements import is_set_valued
 from processors.compilation.units import (
     count_answer_units,
     count_units,
+    is_hint,
     is_own_text,
     list_statements,
 )
@@ -131,6 +132,7 @@ def _remove_rows(draft: Draft, seq: int) -> list[tuple[str, str]]:
     for row_id, statement in view.scan(StatementRow, f"{render_seq(seq)}\0"):
         slots.append((statement.subject, statement.slot))
         draft.units -= count_answer_units(statement)
+        draft.hints -= int(is_hint(statement))
         changes[StatementRow, row_id] = None
     return slots
 

@@ -6,7 +6,12 @@ from hypothesis import strategies as st
 
 from processors.compilation.history import list_slot_standings
 from processors.compilation.slots import list_standings, settle, settle_set
-from processors.compilation.units import count_answer_units, count_units, is_own_text
+from processors.compilation.units import (
+    count_answer_units,
+    count_units,
+    is_hint,
+    is_own_text,
+)
 from processors.limits import UNITS_MAX
 from schemas.event import PrincipalKind
 from schemas.fate import FateStatus
@@ -93,7 +98,10 @@ def test_the_head_counts_what_the_rows_hold(seed):
     accepted = [fate for fate in history.fates if fate.seq]
 
     assert units == head.units <= UNITS_MAX
+    hints = sum(is_hint(row) for _, row in history.scan(StatementRow))
+
     assert sum(is_own_text(row.event) for row in rows) == head.texts
+    assert hints == head.hints
     assert len(in_force) == head.predicates
     assert len(accepted) == head.seq
     assert head.foreseen >= 0

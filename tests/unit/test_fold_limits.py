@@ -4,12 +4,31 @@ from dataclasses import replace
 
 import pytest
 
-from processors.limits import CANDIDATES_MAX, PENDING_TURNS_MAX, PREDICATES_MAX, UNITS_MAX
-from schemas.agreement import PredicateConfirmed
+from processors.compilation import conditions, proposals
+from processors.limits import (
+    CANDIDATES_MAX,
+    HINTS_MAX,
+    PENDING_TURNS_MAX,
+    PREDICATES_MAX,
+    UNITS_MAX,
+)
+from schemas.agreement import PredicateConfirmed, PredicateProposed
 from schemas.candidate import Candidate
-from schemas.row import UserHead
+from schemas.observation import HintKind
+from schemas.row import ProposalRow, UserHead
 from schemas.turn import CandidatesProposed
-from tests.given import event, evidence, given, predicate, reason_of, said, turn, unit
+from tests.given import (
+    event,
+    evidence,
+    form,
+    given,
+    hint,
+    predicate,
+    reason_of,
+    said,
+    turn,
+    unit,
+)
 
 
 def limited(**changes):
@@ -24,6 +43,7 @@ def limited(**changes):
     ("changes", "payload", "by"),
     [
         ({"units": UNITS_MAX, "texts": 0}, said("one more"), "user:ada"),
+        ({"hints": HINTS_MAX}, hint("dish", "soup"), "generator:g"),
         ({"units": UNITS_MAX, "texts": 1}, evidence(unit(), unit()), "user:ada"),
         ({"predicates": PREDICATES_MAX}, PredicateConfirmed(None, predicate(), ()), "user:ada"),
         ({"pending_turns": PENDING_TURNS_MAX}, turn(), "user:ada"),
@@ -63,3 +83,19 @@ def test_equal_candidates_count_once():
         history.send(event(propose(many, "n{}"), by="generator:g"))
     )
     assert "" == reason_of(history.send(event(propose(many, "same"), by="generator:g")))
+
+
+def test_open_proposals_have_a_limit(monkeypatch):
+    """Beyond it nothing more is proposed; what is observed is kept all the same."""
+    for module in (conditions, proposals):
+        monkeypatch.setattr(module, "PROPOSALS_MAX", 1)
+    history = given([event(form(diet="vegan")), event(form(diet="meat"), by="tool:t")])
+    more = event(PredicateProposed(predicate(), (), HintKind.CONSTRAINT), by="assistant:a")
+
+    assert "limit_exceeded" == reason_of(history.send(more))
+    assert "limit_exceeded" == reason_of(
+        history.send(event(hint(rule=predicate()), by="generator:g"))
+    )
+    assert "" == reason_of(history.send(event(form(diet="fish"), by="tool:t")))
+    assert 1 == len(history.scan(ProposalRow))
+    assert 3 == history.head().units
