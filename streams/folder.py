@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from streams.failures import FolderRefused, FoldingElsewhere
+from streams.failures import FolderRefused, FoldingElsewhere, LogDamaged
 from streams.files import Files, holding, read_file, write_file
 from streams.log_reader import list_segments
 from streams.segments import IDENTITY_BYTES
@@ -75,10 +75,17 @@ def prepare(folder: Folder, files: Files) -> Manifest:
 
     Raises:
         FolderRefused: the manifest is damaged, unknown, or missing beside a log.
+        LogDamaged: events were folded, and the log is gone.
     """
     manifest = read_manifest(folder, files)
     if manifest is not None:
+        if files.exists(folder.rows) and not list_segments(files, folder.log):
+            raise LogDamaged(
+                f"{folder.log} holds no event though {folder.rows} rests on some; restore the "
+                "log's segments from a backup"
+            )
         return manifest
+    files.make_folder(folder.path)
     files.make_folder(folder.log)
     files.sync_folder(folder.path.parent)
     files.sync_folder(folder.path)
