@@ -32,6 +32,7 @@ from schemas.event import (
     PredicateConfirmed,
     PredicateProposed,
     PredicateRevoked,
+    PrincipalKind,
     ProposalDeclined,
 )
 from schemas.identity import predicate_digest
@@ -41,6 +42,8 @@ from schemas.row import EpisodeRow, PredicateRow, ProposalRow, Standing, render_
 REVOKED: Final = "revoked"
 REPLACED: Final = "replaced"
 LAPSED: Final = "lapsed"
+
+_MAY_REPLACE: Final = (PrincipalKind.USER, PrincipalKind.OPERATOR)
 
 
 def list_versions(view: View, predicate_id: str) -> list[PredicateRow]:
@@ -63,8 +66,14 @@ def digest_contract(rows: Iterable[PredicateRow]) -> bytes:
 
 
 def fold_proposed(draft: Draft, payload: PredicateProposed) -> None:
-    """Open a proposal; it enters no contract."""
+    """Open a proposal; it enters no contract.
+
+    What it would replace counts only from a user or operator: the digest that is confirmed does
+    not cover it, so a model could take a rule out of force by proposing a harmless one. The
+    confirmation itself may name what it replaces.
+    """
     predicate = payload.predicate
+    own_word = draft.arrival.event.principal.kind in _MAY_REPLACE
     in_force = find_in_force(draft.view, predicate.predicate_id)
     if in_force is not None and in_force.digest == predicate_digest(predicate):
         draft.ignored = "in_force"
@@ -80,7 +89,7 @@ def fold_proposed(draft: Draft, payload: PredicateProposed) -> None:
         subject=predicate.subject,
         slot=slot,
         value=value,
-        replaces=payload.replaces,
+        replaces=payload.replaces if own_word else (),
     )
 
 
@@ -106,22 +115,27 @@ def confirm(draft: Draft, predicate: Predicate, replaces: Iterable[str]) -> None
     digest = predicate_digest(predicate)
     named = tuple(dict.fromkeys(name for name in replaces if name != predicate.predicate_id))
     if _is_late(draft, predicate.predicate_id, tuple(dict.fromkeys(replaces))):
-        _end_proposals(draft, predicate.predicate_id, digest)
+        _end_proposals(draft, predicate.predicate_id, None)
         draft.ignored = "superseded"
         return
     _end_proposals(draft, predicate.predicate_id, digest)
     _clear_failures(draft)
     own = find_in_force(draft.view, predicate.predicate_id)
-    if own is not None and own.digest == digest:
+    stays = own is not None and own.digest == digest
+    ended = [row for name in named if (row := find_in_force(draft.view, name)) is not None]
+    if own is not None and not stays:
+        ended.append(own)
+    if stays and not ended:
         draft.ignored = draft.ignored or "in_force"
         return
-    ended = [row for name in named if (row := find_in_force(draft.view, name)) is not None]
-    if own is not None:
-        ended.append(own)
     for row in ended:
         end_predicate(draft, row, REPLACED)
-    row = _enter(draft, predicate, digest, named)
+    draft.contract_changes += 1
     fixed = list_fixed_slots(ended)
+    if stays:
+        settle_slots(draft, fixed)
+        return
+    row = _enter(draft, predicate, digest, named)
     own_fixed = find_fixed_slot(row.predicate)
     if own_fixed is not None:
         fixed.pop((row.predicate.subject, own_fixed[0]), None)
@@ -142,7 +156,6 @@ def _enter(
     )  # fmt: skip
     draft.changes[PredicateRow, predicate_row_id(row)] = row
     draft.predicates += 1
-    draft.contract_changes += 1
     touch(draft, f"predicate:{predicate.predicate_id}")
     return row
 
@@ -185,8 +198,8 @@ def _is_late(draft: Draft, predicate_id: str, replaces: tuple[str, ...]) -> bool
     return draft.arrival.event.occurred_at_ms < own[-1].ended_ms
 
 
-def _end_proposals(draft: Draft, predicate_id: str, digest: bytes) -> None:
-    """Close what was open under this id: the one confirmed, and the others beside it."""
+def _end_proposals(draft: Draft, predicate_id: str, digest: bytes | None) -> None:
+    """Close what was open under this id: the one confirmed, if any, and the others beside it."""
     for _, row in draft.view.scan(ProposalRow):
         if row.status == OPEN and row.predicate.predicate_id == predicate_id:
             end_proposal(draft, row, CONFIRMED if row.digest == digest else CLOSED)

@@ -84,6 +84,20 @@ def test_replaces_puts_other_predicates_out_of_force():
     assert {"no-meat": wide.expression} == in_force(history)
 
 
+def test_a_model_cannot_have_a_rule_replaced_by_a_harmless_one():
+    """The digest does not cover what a proposal would replace, so a model's wish is void."""
+    harmless = predicate('slots.colour == "red"', "colour")
+    history = given(
+        [event(confirmed(NO_PORK)), event(proposed(harmless, ("no-pork",)), by="assistant:a")]
+    )
+    history.send(event(named(harmless)))
+    assert ["colour", "no-pork"] == sorted(in_force(history))
+
+    history.send(event(confirmed(harmless, ("no-pork",))))
+    assert ["colour"] == sorted(in_force(history))
+    assert 3 == history.head().contract_version
+
+
 def test_versions_and_digest_follow_changes_only():
     """The version counts changes; the digest is over what is in force, sorted by id (2.1)."""
     history = given([event(said("x"))])
