@@ -38,7 +38,7 @@ EXPRESSION_TEXT_MAX: Final = 65_536  # A full tree of ordinary strings, far belo
 EXPRESSION_TOKENS_MAX: Final = 4_096  # Sixteen for each node.
 COMPILED_MAX: Final = 16_384  # Texts kept compiled: thirty-two full contracts.
 FOLDED_MAX: Final = 65_536  # Folded strings kept; ingredients, names and places repeat.
-CONFLICT_WORK_MAX: Final = 200_000  # Atoms looked at for one group; about a quarter second.
+CONFLICT_WORK_MAX: Final = 100_000  # Atoms looked at for one group; about a quarter second.
 
 assert EXPRESSION_TOKENS_MAX == 16 * EXPRESSION_NODES_MAX
 assert COMPILED_MAX >= 32 * PREDICATES_MAX

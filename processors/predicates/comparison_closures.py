@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from processors.predicates.comparison import (
+    ORDERS,
     judge_equal,
     judge_order,
     judge_unequal,
@@ -88,9 +89,12 @@ def _compile_pair(comparison: Comparison, binding: Binding, judge_pair: _JudgePa
     absent_right = Problem(MISSING, f"{render_operand(comparison.right)}: no value")
     zone = binding.zone
     place = render_operand(comparison.left)
+    compare = ORDERS[comparison.operator]
 
     def check(scope: Scope, notes: list[Note], items: Items) -> Verdict:
         left, right = read_left(scope, notes, items), read_right(scope, notes, items)
+        if type(left) is int and type(right) is int:
+            return HOLDS if compare(left, right) else FAILS
         problem = _find_problem(left, right, absent_left, absent_right)
         if problem is not None:
             notes.append((problem.verdict, problem.reason))

@@ -13,7 +13,9 @@ from typing import Final, TypeAlias
 
 from processors.limits import CONFLICT_WORK_MAX
 from processors.predicates.atoms import (
+    TIME,
     Atom,
+    Difference,
     Every,
     Formula,
     OneOf,
@@ -79,9 +81,14 @@ def contradict(formulas: Sequence[Formula], types: Mapping[str, SlotType]) -> bo
 
 
 def _is_single(formula: Formula) -> bool:
-    """Return whether this is one condition on some slot, which can always be met."""
-    single = not isinstance(formula, Every | Some) and formula is not None
-    return single and bool(name_variables(formula))  # type: ignore[arg-type]
+    """Return whether this is one condition on a slot, which some value always meets."""
+    if formula is None or isinstance(formula, Every | Some):
+        return False
+    names = name_variables(formula)
+    if names and isinstance(formula, Difference):
+        # No time lies before the first of the day, and no list has fewer items than none.
+        return formula.scale != TIME and not names[0].startswith("count(")
+    return names != ()
 
 
 def _solve_group(

@@ -87,12 +87,14 @@ def split_words(text: str) -> tuple[str, ...] | None:
     return tuple(tokens)
 
 
+@lru_cache(maxsize=FOLDED_MAX)
 def equal_folded(left: str, right: str) -> bool | None:
     """Return whether the folded forms are equal; None means unknown characters."""
     first, second = fold(left), fold(right)
     return None if first is None or second is None else first == second
 
 
+@lru_cache(maxsize=FOLDED_MAX)
 def contains_words(text: str, wanted: str) -> bool | None:
     """Return whether the tokens of ``wanted`` stand in ``text`` in a row; None when unknown."""
     tokens, pattern = split_words(text), split_words(wanted)

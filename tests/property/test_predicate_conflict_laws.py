@@ -94,7 +94,7 @@ def test_no_admitted_value_of_any_type_is_ruled_out():
     draw = random.Random(7)
     rates = (UnitValue("1#0", "rate:USD/EUR", Decimal("0.5")),)
     held_in_all = 0
-    for case in range(800):
+    for case in range(500):
         kinds = MOMENTS if case % 2 else KINDS
         slots = {name: draw_value(draw, draw.choice(kinds)) for name in ("a", "b", "c")}
         scope = Scope(slots=slots, evidence=rates, zone="Europe/Berlin")
@@ -111,7 +111,7 @@ def test_no_admitted_value_of_any_type_is_ruled_out():
         found = find_conflict([Constraint(text, text) for text in held])
 
         assert found is None, (slots, found)
-    assert held_in_all > 1_500
+    assert held_in_all > 1_000
 
 
 @settings(max_examples=150, deadline=None)
