@@ -39,7 +39,8 @@ def typed(name, *slots, **changes):
 def over(*predicates, types, **changes):
     """Return a situation in which these predicates were confirmed one after another."""
     items = [confirmed(one, seq) for seq, one in enumerate(predicates, start=1)]
-    return replace(situation(types=types, **changes), contract=contract(*items))
+    told = situation(types=types, **changes)
+    return replace(told, contract=contract(*items), contract_version=len(items))
 
 
 def violated(report):

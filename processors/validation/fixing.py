@@ -74,12 +74,14 @@ def list_offered(situation: Situation, slot: str) -> tuple[Value, ...]:
 
 
 def is_declined(situation: Situation, predicate: Predicate, stated: Stated) -> bool:
-    """Return whether a value was proposed, ended without confirmation, and not stated since."""
+    """Return whether a value was put and declined in this episode, and not stated since."""
     digest = predicate_digest(predicate)
     if any(row.digest == digest for row in situation.proposals):
         return False
     touch = situation.touches.get(f"proposal:{digest.hex()}")
-    return touch is not None and touch.seq >= stated.seq
+    # It was proposed and is open no more, so it was ended; had it been confirmed in this
+    # episode, it would be in force and nobody would ask.
+    return touch is not None and touch.seq >= max(stated.seq, situation.episode.started_seq)
 
 
 def find_proposal(situation: Situation, slot: str, value: Value) -> ProposalRow | None:

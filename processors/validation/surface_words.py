@@ -75,16 +75,18 @@ CURRENCIES: Final[dict[str, frozenset[str]]] = {
 
 OPENERS: Final = frozenset(
     {
-        "a", "after", "all", "an", "and", "any", "as", "at", "before", "both", "but", "by",
-        "confirmed", "done", "each", "enjoy", "every", "everything", "for", "from", "good",
-        "great", "have", "hello", "here", "hi", "how", "i", "i'll", "i'm", "i've", "if", "in",
-        "it", "it's", "its", "just", "let", "no", "noted", "of", "ok", "okay", "on", "our",
-        "please", "ready", "see", "so", "sorry", "sure", "thank", "thanks", "that", "that's",
-        "the", "their", "then", "there", "these", "they", "this", "those", "to", "understood",
-        "added", "arranged", "booked", "bought", "cancelled", "changed", "moved", "ordered",
-        "paid", "reserved", "scheduled", "sent", "set", "transferred", "updated",
-        "we", "we'll", "we've", "welcome", "what", "when", "where", "which", "with", "yes",
-        "you", "you'll", "you're", "you've", "your",
+        "a", "added", "after", "all", "an", "and", "any", "arranged", "as", "ask", "at",
+        "before", "booked", "both", "bought", "bring", "but", "by", "call", "cancelled",
+        "changed", "check", "come", "confirmed", "contact", "done", "each", "enjoy", "every",
+        "everything", "find", "for", "from", "give", "good", "great", "have", "hello", "here",
+        "hi", "how", "i", "i'll", "i'm", "i've", "if", "in", "it", "it's", "its", "just", "keep",
+        "let", "look", "meet", "moved", "no", "noted", "of", "ok", "okay", "on", "ordered",
+        "our", "paid", "please", "ready", "remember", "reserved", "scheduled", "see", "send",
+        "sent", "set", "show", "so", "sorry", "sure", "take", "tell", "thank", "thanks", "that",
+        "that's", "the", "their", "then", "there", "these", "they", "this", "those", "to",
+        "transferred", "understood", "updated", "use", "visit", "we", "we'll", "we've",
+        "welcome", "what", "when", "where", "which", "with", "write", "yes", "you", "you'll",
+        "you're", "you've", "your",
     }
 )  # fmt: skip
 """Words that may open a sentence with a capital without being a name."""
