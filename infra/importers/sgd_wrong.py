@@ -16,7 +16,13 @@ from schemas.event import Event
 def offer_wrong(
     memory: Memory, intent: Intent, call: Mapping[str, str], kinds: frozenset[str]
 ) -> Iterator[Event | SgdLabel]:
-    """Yield one turn for each kind asked for that this call can be made wrong in."""
+    """Yield one turn for each kind asked for that this call can be made wrong in.
+
+    A call that itself carries a value never affirmed is wrong as it stands and gets none.
+    """
+    held = {slot.name: slot.value for slot in memory.list_confirmed(intent.scene)}
+    if any(held.get(slot) != value for slot, value in call.items()):
+        return
     makers = (
         (Point.STALE, make_stale(memory, intent, call)),
         (Point.UNCONFIRMED, make_unconfirmed(memory, intent, call)),
@@ -34,11 +40,19 @@ def offer_early(
     memory: Memory, intent: Intent, call: Mapping[str, str], kinds: frozenset[str]
 ) -> Iterator[Event | SgdLabel]:
     """Yield the turn of the call that will be affirmed next, before the user has affirmed it."""
+    shown = memory.open.get(intent.service, {})
+    held = {**memory.in_force.get(intent.scene, {}), **shown}
     point = Point.PREMATURE
-    if point in kinds:
-        open_slots = tuple(sorted(memory.open.get(intent.service, {})))
+    if point in kinds and all(
+        slot in held and held[slot].value == value for slot, value in call.items()
+    ):
         yield from ask(
-            memory, intent, point, carried=list_slots(call), slots=open_slots, name=point.value
+            memory,
+            intent,
+            point,
+            carried=list_slots(call),
+            slots=tuple(sorted(shown)),
+            name=point.value,
         )
 
 
