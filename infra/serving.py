@@ -23,7 +23,8 @@ from streams.connection import Connection
 from streams.lane import Phase
 from streams.ownership import EXIT_RESTART, FaustOwnership, OwnershipSettings
 from streams.ports import Reducer
-from streams.worker import Worker, WorkerSettings
+from streams.starting import WorkerSettings
+from streams.worker import Worker
 
 STOP_TIMEOUT_S: Final = 10.0
 """From the signal to the end of the process, whatever the broker does."""

@@ -9,7 +9,6 @@ import struct
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from confluent_kafka import (
@@ -170,9 +169,8 @@ class KafkaLog:
             self._seek(first)
         if self._lost:
             raise self._describe_loss(first)
-        records = list(islice(self._records, limit))
-        for _ in records:
-            self._records.popleft()
+        # One step per record: the reader may append meanwhile, from its own thread.
+        records = [self._records.popleft() for _ in range(min(limit, len(self._records)))]
         if records:
             self._next = records[-1].offset + 1
         return records

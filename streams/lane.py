@@ -39,13 +39,16 @@ class Treatment(Enum):
 
 @dataclass(slots=True)
 class Lane:
-    """One owned partition with what it holds open; changed by the thread of the ledgers only."""
+    """One owned partition with what it holds open; changed by the worker's thread only,
+    but for the counts, which the thread that folds it keeps.
+    """
 
     partition: int
     phase: Phase = Phase.WAITING
     not_before_ns: int = 0
     failures: int = 0
     reason: str = ""
+    next_offset: int = 0
     committed_at_ns: int = 0
     events: int = 0
     batches: int = 0
@@ -54,6 +57,13 @@ class Lane:
     log: KafkaLog | None = None
     ledger: Ledger | None = None
     start: Future[KafkaStore] | None = field(default=None, repr=False)
+    folding: Future[bool] | None = field(default=None, repr=False)
+    more: bool = False
+
+    @property
+    def has_input(self) -> bool:
+        """Return whether records wait, read or half folded."""
+        return self.more or (self.log is not None and self.log.buffered > 0)
 
     def release(self) -> None:
         """Close the store; a start under way closes what it opened."""
@@ -63,6 +73,7 @@ class Lane:
         if self.store is not None:
             self.store.close()
         self.log = self.store = self.ledger = None
+        self.more = False
 
 
 def judge(error: Exception, *, failures: int) -> Treatment:

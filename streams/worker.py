@@ -1,6 +1,7 @@
-"""The supervisor of one worker process: a ledger for each partition that it owns, in one thread.
+"""The supervisor of one worker process: a ledger for each partition that it owns.
 
-They are folded round-robin. Which partitions those are, streams/ownership.py says.
+One thread reads and supervises; a few fold and commit, each one ledger at a time. Which partitions
+are owned, streams/ownership.py says.
 
 No failure is passed over: a ledger starts again, stays stopped with its reason, or the process
 exits.
@@ -8,43 +9,30 @@ exits.
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
-from schemas.ledger import Head
 from streams.clock import Clock
-from streams.connection import Connection
-from streams.failures import Fenced, LedgerBroken, LogShortened, StreamsError
+from streams.failures import Fenced, StreamsError
 from streams.kafka_log import EventReader, describe_topic_id
-from streams.kafka_store import KafkaStore, Place
+from streams.kafka_store import KafkaStore
 from streams.lane import Lane, Phase, Treatment, draw_pause_ns, judge
-from streams.ledger import Ledger
 from streams.ownership import EXIT_CONFIGURATION, EXIT_RESTART, Ownership
 from streams.ports import Reducer
+from streams.starting import Note, WorkerSettings, open_store, start_ledger
 from streams.transactions import ask_cluster_id
 
 IDLE_WAIT_S: Final = 0.05
+BUSY_WAIT_S: Final = 0.002
 STALL_S: Final = 30.0
 """Input waiting and no commit for so long: another worker may fare better."""
 PROGRESS_EVERY_S: Final = 5.0
 COUNT_EVERY_S: Final = 30.0
 STARTERS: Final = 2
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorkerSettings:
-    """What one worker folds, and where its local rows stand."""
-
-    connection: Connection
-    prefix: str
-    folder: Path
-    group: str
-
-
-Note = Callable[..., None]
-"""Receives an event's name and its key-values; infra binds it to structlog."""
+FOLDERS: Final = 4
+"""Ledgers that fold at once: while one waits for its commit, another uses the processor."""
+BATCHES_PER_TURN: Final = 16
+"""Batches of one ledger before others waiting for a folder have their turn."""
 
 
 class Worker:
@@ -70,9 +58,10 @@ class Worker:
         self._lanes: dict[int, Lane] = {}
         self._stopping = threading.Event()
         self._starters = ThreadPoolExecutor(STARTERS, thread_name_prefix="ledger-start")
+        self._folders = ThreadPoolExecutor(FOLDERS, thread_name_prefix="ledger-fold")
         self._shown_ns = self._counted_ns = 0
         self.went_round_at = clock.steady_ns() / 1e9
-        self._partitions = 0
+        self._partitions = self._partitions_now = 0
         self._reader: EventReader
         self._cluster_id = ""
 
@@ -84,8 +73,7 @@ class Worker:
                 self.went_round_at = self._clock.steady_ns() / 1e9
                 self._follow_ownership()
                 self._advance_starts()
-                if not self._fold_round():
-                    self._rest()
+                self._fold_round()
                 self._watch()
             self._close_all()
         except StreamsError as error:
@@ -104,6 +92,7 @@ class Worker:
         self._cluster_id = ask_cluster_id(settings.connection)
         topic = f"{settings.prefix}events"
         topic_id, self._partitions = describe_topic_id(settings.connection, topic)
+        self._partitions_now = self._partitions
         self._reader = EventReader(
             settings.connection, topic=topic, topic_id=topic_id, group=f"{settings.group}-progress"
         )
@@ -129,28 +118,13 @@ class Worker:
                 self._finish_start(lane, lane.start)
 
     def _open_store(self, partition: int) -> KafkaStore:
-        """Confirm the lease, fence the predecessor and restore; in a starter's thread."""
-        if not self._ownership.accept(partition):
-            raise Fenced("the coordinator does not accept this member as the owner")
-        store = KafkaStore(
-            Place(
-                connection=self._settings.connection,
-                cluster_id=self._cluster_id,
-                prefix=self._settings.prefix,
-                partition=partition,
-                folder=self._settings.folder / str(partition),
-            )
+        return open_store(
+            self._settings,
+            self._cluster_id,
+            partition,
+            ownership=self._ownership,
+            note=self._note,
         )
-
-        def show(read: int, ahead: int) -> None:
-            self._note("rows_restoring", partition=partition, restored=read, lag=ahead)
-
-        try:
-            store.open(show)
-        except BaseException:
-            store.close()
-            raise
-        return store
 
     def _finish_start(self, lane: Lane, start: Future[KafkaStore]) -> None:
         """Prove the position against the log, then fold from there."""
@@ -158,16 +132,15 @@ class Worker:
         try:
             lane.store = start.result()
             lane.log = self._reader.open(lane.partition)
-            reducer = self._build_reducer(lane.partition)
-            _refuse_foreign(lane.store.head(), lane.log.identity, reducer.version)
-            lane.ledger = Ledger(log=lane.log, store=lane.store, reducer=reducer, clock=self._clock)
-            lane.ledger.start()
+            lane.ledger = start_ledger(
+                lane.store, lane.log, self._build_reducer(lane.partition), self._clock
+            )
+            head = lane.ledger.head
         except Exception as error:
             self._fail(lane, error)
             return
         lane.phase = Phase.FOLDING
-        lane.committed_at_ns = self._clock.steady_ns()
-        head = lane.ledger.head
+        lane.next_offset, lane.committed_at_ns = head.next_offset, self._clock.steady_ns()
         self._note(
             "ledger_started",
             partition=lane.partition,
@@ -176,29 +149,44 @@ class Worker:
             attempt=head.take_overs,
         )
 
-    def _fold_round(self) -> int:
-        """Fold one batch of every folding ledger that has input; return the events folded."""
-        folded = self._reader.pull(0.0)
-        for lane in self._lanes.values():
-            if lane.phase is Phase.FOLDING and lane.ledger is not None:
-                try:
-                    events = lane.ledger.fold_batch()
-                except Exception as error:
-                    self._fail(lane, error)
-                    continue
-                folded += events
-                lane.events += events
-                lane.batches += bool(events)
-                lane.committed_at_ns = self._clock.steady_ns()
-                lane.failures = 0
-        return folded
-
-    def _rest(self) -> None:
-        """Wait for input, or for a lease when nothing is owned."""
-        if any(lane.phase is Phase.FOLDING for lane in self._lanes.values()):
-            self._reader.pull(IDLE_WAIT_S)
-        else:
+    def _fold_round(self) -> None:
+        """Take what has arrived, settle what was folded, and fold every ledger that has input."""
+        lanes = [lane for lane in self._lanes.values() if lane.phase is Phase.FOLDING]
+        if not lanes:
             self._ownership.wait(IDLE_WAIT_S)
+            return
+        busy = any(lane.folding is not None for lane in lanes)
+        self._reader.pull(BUSY_WAIT_S if busy else IDLE_WAIT_S)
+        for lane in lanes:
+            if lane.folding is not None and lane.folding.done():
+                self._settle(lane, lane.folding)
+            if lane.folding is None and lane.has_input:
+                lane.folding = self._folders.submit(self._fold, lane)
+
+    def _fold(self, lane: Lane) -> bool:
+        """Fold batch after batch, in a folder's thread; return whether input may be left."""
+        assert lane.ledger is not None
+        for _ in range(BATCHES_PER_TURN):
+            events = lane.ledger.fold_batch()
+            if not events:
+                return False
+            lane.events += events
+            lane.batches += 1
+            lane.next_offset = lane.ledger.head.next_offset
+            lane.committed_at_ns = self._clock.steady_ns()
+            if self._stopping.is_set():
+                break
+        return True
+
+    def _settle(self, lane: Lane, folding: Future[bool]) -> None:
+        lane.folding = None
+        try:
+            lane.more = folding.result()
+        except Exception as error:
+            self._fail(lane, error)
+            return
+        lane.failures = 0
+        lane.committed_at_ns = self._clock.steady_ns()
 
     def _fail(self, lane: Lane, error: Exception) -> None:
         """Do with a ledger that failed what its failure asks for."""
@@ -224,6 +212,10 @@ class Worker:
         self._note("ledger_stopped", partition=lane.partition, reason=reason)
 
     def _release(self, lane: Lane) -> None:
+        if lane.folding is not None:
+            # Its commit ends within the client's time-out; until then the rows are in use.
+            wait([lane.folding])
+            lane.folding = None
         if lane.log is not None:
             self._reader.close_log(lane.partition)
         lane.release()
@@ -235,24 +227,27 @@ class Worker:
             self._shown_ns = now
             self._reader.show_progress(
                 {
-                    lane.partition: lane.ledger.head.next_offset
+                    lane.partition: lane.next_offset
                     for lane in self._lanes.values()
-                    if lane.ledger is not None
+                    if lane.phase is Phase.FOLDING
                 }
             )
         for lane in self._lanes.values():
-            waiting = lane.log is not None and lane.log.buffered > 0
-            if waiting and now - lane.committed_at_ns > STALL_S * 1e9:
+            if lane.has_input and now - lane.committed_at_ns > STALL_S * 1e9:
                 self._exit_process(
                     EXIT_RESTART, f"partition {lane.partition}: input waits, nothing is committed"
                 )
         if now - self._counted_ns > COUNT_EVERY_S * 1e9:
             self._counted_ns = now
-            self._check_count()
+            self._starters.submit(self._count_partitions)
+        self._check_count()
+
+    def _count_partitions(self) -> None:
+        """Ask the broker, in a starter's thread: an answer may take as long as it likes."""
+        _, self._partitions_now = describe_topic_id(self._settings.connection, self._reader.topic)
 
     def _check_count(self) -> None:
-        topic = self._reader.topic
-        _, count = describe_topic_id(self._settings.connection, topic)
+        topic, count = self._reader.topic, self._partitions_now
         if count != self._partitions:
             self._close_all()
             self._exit_process(
@@ -265,20 +260,5 @@ class Worker:
         for partition in sorted(self._lanes):
             self._release(self._lanes.pop(partition))
         self._starters.shutdown(wait=False, cancel_futures=True)
+        self._folders.shutdown(wait=False, cancel_futures=True)
         self._reader.close()
-
-
-def _refuse_foreign(head: Head | None, identity: bytes, version: str) -> None:
-    """Raise what stops a ledger whose topics were folded from another log or by another core."""
-    if head is None:
-        return
-    if head.log_identity != identity:
-        raise LogShortened(
-            "the events topic was deleted and created again since it was folded: its outcomes "
-            "rest on events that are gone. Restore it under another prefix"
-        )
-    if head.core_version != version:
-        raise LedgerBroken(
-            f"the rows were written by core {head.core_version}, this is {version}. Serve with "
-            "that core, or run `commitments rebuild`"
-        )
