@@ -5,6 +5,7 @@ Built by ``processors.compilation.reading`` and read by activation and validatio
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from schemas.catalogue import Authority, Catalogue, CommitmentType, Scene
 from schemas.event import Sensitivity, TurnRequested
@@ -17,6 +18,7 @@ from schemas.row import (
     ProposalRow,
     QuestionRow,
     RegimeRow,
+    Standing,
     TouchRow,
 )
 from schemas.value import Value
@@ -46,16 +48,8 @@ class Unit:
     predicate_id: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SlotState:
-    """A statement about (subject, slot), with its provenance and interval [from, to)."""
-
-    value: Value
-    authority: Authority
-    event_id: str
-    seq: int
-    valid_from_ms: int
-    valid_to_ms: int | None
+SlotState: TypeAlias = Standing
+"""A statement about (subject, slot), with its provenance and interval [from, to)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,14 @@
 """Ids and digests from content and position (spec 6.1); length-prefixed, never concatenated."""
 
 import hashlib
+from functools import lru_cache
+from typing import Final
 
 from schemas.catalogue import Catalogue
 from schemas.codec import digest
 from schemas.predicate import Predicate
+
+_DIGESTS_KEPT: Final = 16_384  # Of predicates: their fields are texts, so equal means the same.
 
 
 def prefix_lengths(*parts: bytes) -> bytes:
@@ -12,6 +16,7 @@ def prefix_lengths(*parts: bytes) -> bytes:
     return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
 
 
+@lru_cache(maxsize=65_536)
 def record_key(tenant: str, user: str) -> bytes:
     """Return the record key of a user (spec 1.1); control records have the key of ("", "")."""
     return prefix_lengths(tenant.encode(), user.encode())
@@ -28,6 +33,7 @@ def extend_chain(chain: bytes, event_digest: bytes) -> bytes:
     return hashlib.sha256(chain + event_digest).digest()
 
 
+@lru_cache(maxsize=_DIGESTS_KEPT)
 def predicate_digest(predicate: Predicate) -> bytes:
     """Return what a user confirms: the SHA-256 of the predicate's body."""
     return digest(predicate)

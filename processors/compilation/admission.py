@@ -4,7 +4,6 @@ The order of the checks stands here: what the bytes say, who speaks, what was se
 allowed, what the rows need. A rejected event and a duplicate take no seq and change nothing.
 """
 
-from functools import lru_cache
 from typing import Final
 
 from processors.compilation.conditions import check_conditions
@@ -29,7 +28,6 @@ OFFSET_MINUTES_MAX: Final = 18 * 60
 VERIFIED: Final = "verified"
 FAILED: Final = "failed"
 
-_HOMES_KEPT: Final = 65_536  # Users whose partition is kept; a cache of a pure function.
 _DUPLICATE: Final = Fate(FateStatus.DUPLICATE, None, None, "", "")
 
 
@@ -151,21 +149,14 @@ def _check_authentic(stamp: Stamp, regime: RegimeRow | None) -> Refusal | None:
 
 
 def _check_place(event: Event, stamp: Stamp, regime: RegimeRow) -> Refusal | None:
-    if stamp.key is None:
-        right = _find_home(event.tenant, event.user, regime.partitions)
-    else:
-        right = partition_of(stamp.key, regime.partitions)
+    key = record_key(event.tenant, event.user) if stamp.key is None else stamp.key
+    right = partition_of(key, regime.partitions)
     if right == stamp.partition:
         return None
     return Refusal(
         RejectionReason.WRONG_PARTITION,
         f"partition {stamp.partition}; murmur2 of the key modulo {regime.partitions} is {right}",
     )
-
-
-@lru_cache(maxsize=_HOMES_KEPT)
-def _find_home(tenant: str, user: str, partitions: int) -> int:
-    return partition_of(record_key(tenant, user), partitions)
 
 
 def _check_time(event: Event, stamp: Stamp) -> Refusal | None:

@@ -5,7 +5,8 @@ ones have no row any more. Assembling the situation is ``reading``.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Final, NamedTuple
 
 from processors.authority import rank
 from processors.compilation.history import (
@@ -14,7 +15,7 @@ from processors.compilation.history import (
     list_fixed,
     read_statement,
 )
-from processors.compilation.slots import is_valid, settle, settle_set
+from processors.compilation.slots import is_valid, settle_set
 from processors.compilation.units import (
     TEXT,
     Stating,
@@ -39,6 +40,9 @@ from schemas.row import ConsequenceRow, EventRow, PredicateRow, Standing, Statem
 
 Key = tuple[str, str]
 """Subject and slot."""
+
+_OWN_WORD: Final = (Authority.ASSERTED, Authority.CONFIRMED)
+_BY_PLACE: Final = attrgetter("standing.seq", "place")
 
 
 class Bearing(NamedTuple):
@@ -96,23 +100,44 @@ def take_contract(pool: Pool, rows: list[PredicateRow]) -> None:
 def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, SlotState]:
     """Return u_t's slots at as_of, and add the units of statements that are not replaced."""
     slots: dict[Key, SlotState] = {}
+    as_of_ms = pool.as_of_ms
     for key, bearings in pool.stated.items():
-        if len(bearings) > 1:
-            bearings.sort(key=lambda bearing: (bearing.standing.seq, bearing.place))
-        is_set = key[1] in set_slots
-        standings = [bearing.standing for bearing in bearings]
-        winner = (settle_set if is_set else settle)(standings, pool.as_of_ms)
-        if winner is not None:
-            slots[key] = to_state(winner)
-        strongest: Bearing | None = None  # Of the later ones; an earlier one must exceed it.
-        for bearing in reversed(bearings):
-            if not is_valid(bearing.standing, pool.as_of_ms):
-                continue
-            if is_set or strongest is None or not _is_replaced(bearing, strongest):
-                _take_unit(pool, bearing)
-            if strongest is None or _outranks(bearing, strongest):
-                strongest = bearing
+        if key[1] in set_slots:
+            _settle_set(pool, slots, key)
+        elif len(bearings) > 1:
+            _settle_many(pool, slots, key)
+        elif is_valid(bearings[0].standing, as_of_ms):
+            slots[key] = bearings[0].standing
+            _take_unit(pool, bearings[0])
     return slots
+
+
+def _settle_set(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
+    """Unite a set-valued slot; every part of it stays evidence."""
+    bearings = pool.stated[key]
+    bearings.sort(key=_BY_PLACE)
+    winner = settle_set([bearing.standing for bearing in bearings], pool.as_of_ms)
+    if winner is not None:
+        slots[key] = winner
+    for bearing in bearings:
+        if is_valid(bearing.standing, pool.as_of_ms):
+            _take_unit(pool, bearing)
+
+
+def _settle_many(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
+    """Find the statement that wins among several, and those that it leaves as evidence."""
+    bearings = pool.stated[key]
+    bearings.sort(key=_BY_PLACE)
+    strongest: Bearing | None = None  # Of the later ones; an earlier one must exceed it.
+    for bearing in reversed(bearings):
+        if not is_valid(bearing.standing, pool.as_of_ms):
+            continue
+        if strongest is None or not _is_replaced(bearing, strongest):
+            _take_unit(pool, bearing)
+        if strongest is None or _outranks(bearing, strongest):
+            strongest = bearing
+    if strongest is not None:
+        slots[key] = strongest.standing
 
 
 def _outranks(bearing: Bearing, other: Bearing) -> bool:
@@ -127,14 +152,6 @@ def _is_replaced(bearing: Bearing, later: Bearing) -> bool:
     if _outranks(bearing, later):
         return False
     return later.source is not None or later.standing.value != bearing.standing.value
-
-
-def to_state(standing: Standing) -> SlotState:
-    """Return a statement as the situation shows it."""
-    return SlotState(
-        standing.value, standing.authority, standing.event_id, standing.seq,
-        standing.valid_from_ms, standing.valid_to_ms,
-    )  # fmt: skip
 
 
 def is_inside(scopes: tuple[str, ...], turn: frozenset[str]) -> bool:
@@ -216,7 +233,7 @@ def _take_statement(pool: Pool, row_id: str, row: StatementRow) -> None:
     elif is_valid(standing, pool.as_of_ms):
         before = pool.preferences.get((subject, slot))
         if before is None or rank(row.authority) >= rank(before[0].authority):
-            pool.preferences[subject, slot] = (to_state(standing), row.confidence)
+            pool.preferences[subject, slot] = (standing, row.confidence)
 
 
 def _state(pool: Pool, key: Key, bearing: Bearing) -> None:
@@ -248,9 +265,7 @@ def list_user_values(
     found: dict[Key, list[Standing]] = {}
     for key, bearings in pool.stated.items():
         own = [
-            bearing.standing
-            for bearing in bearings
-            if rank(bearing.standing.authority) >= rank(Authority.ASSERTED)
+            bearing.standing for bearing in bearings if bearing.standing.authority in _OWN_WORD
         ]
         if own:
             found[key] = own
@@ -258,9 +273,8 @@ def list_user_values(
         for subject, slot, standing in list_fixed(row):
             found.setdefault((subject, slot), []).append(standing)
     return {
-        key: tuple(
-            to_state(standing)
-            for standing in sorted(own, key=lambda one: one.seq, reverse=True)
-        )
+        key: (own[0],)
+        if len(own) == 1
+        else tuple(sorted(own, key=lambda standing: standing.seq, reverse=True))
         for key, own in found.items()
     }

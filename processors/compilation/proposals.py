@@ -4,6 +4,7 @@ Opening, closing and declining stand here; turning one into a predicate is ``con
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from processors.compilation.draft import Draft
@@ -32,6 +33,7 @@ DECLINED: Final = "declined"
 CLOSED: Final = "closed"
 
 FULL_CONFIDENCE: Final = 1_000_000
+_TEXTS_KEPT: Final = 4_096  # Values stated again and again by weaker sources.
 
 
 def slot_predicate_id(subject: str, slot: str) -> str:
@@ -41,8 +43,17 @@ def slot_predicate_id(subject: str, slot: str) -> str:
 
 def build_slot_predicate(subject: str, slot: str, value: Value) -> Predicate | None:
     """Return the predicate ``slots.<slot> == value``; None for a value that no literal has."""
-    if _has_no_literal(value):
-        return None
+    if isinstance(value, str):
+        return _build_text_predicate(subject, slot, value)
+    return None if _has_no_literal(value) else _build(subject, slot, value)
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _build_text_predicate(subject: str, slot: str, value: str) -> Predicate:
+    return _build(subject, slot, value)
+
+
+def _build(subject: str, slot: str, value: Value) -> Predicate:
     comparison = Comparison(
         Operator.EQ, Path(SLOTS, (slot,)), Literal(value), default_match(Operator.EQ)
     )

