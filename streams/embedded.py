@@ -19,6 +19,7 @@ from streams.crash_points import reach
 from streams.failures import FoldingElsewhere, StoreDamaged, StoreUnavailable, StreamsError
 from streams.files import DiskFiles, Files, write_file
 from streams.folder import Folder, holding_fold_lock, prepare
+from streams.history_check import check_history
 from streams.ledger import Ledger
 from streams.ledger_copy import LedgerCopy
 from streams.local_log import SEGMENT_BYTES, LocalLog
@@ -195,7 +196,7 @@ class Embedded:
         try:
             reach("store_opened")
             if self._files.exists(self._folder.suspect):
-                store.verify_history()
+                check_history(store)
                 self._files.remove(self._folder.suspect)
             copy = LedgerCopy(self._folder.ledgers, identity=self.log.identity, clock=self._clock)
             try:

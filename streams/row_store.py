@@ -26,7 +26,7 @@ from schemas.codec import DecodeError
 from schemas.ledger import BatchRecord, Head
 from streams.crash_points import reach
 from streams.failures import StoreDamaged, StoreUnavailable, StreamsError
-from streams.ledger_bytes import GENESIS_CHAIN, decode_head, decode_record, is_sealed
+from streams.ledger_bytes import decode_head, decode_record
 from streams.output_bytes import decode_output, encode_output
 from streams.ports import Batch, PlacedOutput
 from streams.row_digest import sum_rows
@@ -152,21 +152,6 @@ class RowStore:
         last = self.last_record()
         if (None if head is None else head.chain) != (None if last is None else last.chain):
             raise StoreDamaged(f"row store {self._path}: head row and last ledger record differ")
-
-    def verify_history(self) -> None:
-        """Raise StoreDamaged unless the ledger records form a chain and count rightly."""
-        previous, batches = GENESIS_CHAIN, 0
-        counts: dict[str, int] = {}
-        for record in self.records():
-            if record.batch != batches or record.previous != previous or not is_sealed(record):
-                raise StoreDamaged(f"row store {self._path}: ledger record {batches} is broken")
-            previous, batches = record.chain, batches + 1
-            for part in record.outputs:
-                counts[part.topic] = counts.get(part.topic, 0) + part.count
-        for topic, count in sorted(counts.items()):
-            found = sum(1 for _ in self.outputs(topic))
-            if found != count and topic not in COMPACTED:
-                raise StoreDamaged(f"row store {self._path}: {found} of {count} outputs on {topic}")
 
     def commit(self, batch: Batch) -> None:
         """Write the batch atomically and durably.

@@ -10,11 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from rocksdict import Rdict
+
 from streams.embedded import Embedded
 from streams.failures import FoldingElsewhere, LogDamaged, StoreDamaged, StreamsError
 from streams.files import DiskFiles
 from streams.folder import Folder, holding_fold_lock
 from streams.ports import NewRecord
+from streams.row_store import build_options
 from tests.simulation.counting import CountingReducer
 from tests.simulation.history import make_event
 from tests.simulation.invariants import check_folder
@@ -72,6 +75,29 @@ def heal(path: str) -> None:
                 list(store.records())
         except StoreDamaged:
             embedded.repair()
+
+
+def repair(path: str) -> int:
+    """Ask for the whole store to be checked; return how often it was made anew."""
+    with Embedded(Path(path), CountingReducer()) as embedded:
+        rebuilds = embedded.repair().rebuilds
+        assert rebuilds == 1
+        return rebuilds
+
+
+def tamper(path: str, tampering: str) -> None:
+    """Change one entry of the database as somebody with a database tool would."""
+    database = Rdict(str(Path(path) / "rows"), build_options())
+    prefix = {"r": b"r", "o": b"o", "l": b"l"}[tampering.rsplit(maxsplit=1)[-1][0]]
+    key = next(key for key in database.keys(from_key=prefix))
+    if tampering.startswith("no "):
+        del database[key]
+    elif tampering == "new row":
+        database[b"rnew"] = b"1"
+    else:
+        value = database[key]
+        database[key] = value[:-1] + bytes([value[-1] ^ 1])
+    database.close()
 
 
 def append_own(path: str, name: str, calls: int) -> list[int]:
@@ -179,6 +205,8 @@ JOBS: dict[str, Callable[..., Any]] = {
         check,
         fold,
         heal,
+        repair,
+        tamper,
         append_own,
         fold_often,
         read_often,

@@ -98,3 +98,14 @@ def test_store_of_another_log(host: Host, folders: dict[str, Path], tmp_path: Pa
     shutil.copytree(folders["killed"] / "log" / "rows", tmp_path / "copy" / "log" / "rows")
     assert {"events": EVENTS, "rebuilds": 1} == host.run("fold", path=of["path"])
     assert EVENTS == host.run("check", **of)
+
+
+@pytest.mark.parametrize("tampering", ["row", "no row", "new row", "output", "no output", "ledger"])
+def test_an_edit_with_right_checksums_is_found(
+    host: Host, folders: dict[str, Path], tmp_path: Path, tampering: str
+) -> None:
+    """Rows, outputs or ledger records changed through the database itself are healed."""
+    of = copy_folder(folders["closed"], tmp_path / "copy")
+    host.run("tamper", path=of["path"], tampering=tampering)
+    host.run("fold" if "row" in tampering else "repair", path=of["path"])
+    assert EVENTS == host.run("check", **of)

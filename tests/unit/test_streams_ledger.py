@@ -1,17 +1,12 @@
 """The ledger: when a batch closes, what a failure leaves, and what stops it."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from streams.clock import Clock, SimulatedClock
+from streams.clock import SimulatedClock
 from streams.failures import (
     CommitAborted,
     LedgerBroken,
-    LogGap,
-    LogShortened,
     StoreDamaged,
     StoreUnavailable,
     TooManyHalts,
@@ -20,54 +15,11 @@ from streams.ledger import (
     EVENTS_PER_BATCH_MAX,
     HALTS_PER_MINUTE_MAX,
     OUTPUT_BYTES_PER_BATCH_MAX,
-    Ledger,
 )
-from streams.local_log import LocalLog
-from streams.ports import Batch, Folded, InputLog, LogBounds, LogRecord, NewRecord, RowReader
-from streams.position import STORE_FORMAT
+from streams.ports import Batch, Folded, LogRecord, NewRecord, RowReader
 from tests.simulation.counting import CountingReducer
-from tests.simulation.disk import SimulatedDisk
+from tests.simulation.ledgers import fold_all, make_ledger, make_log, number_records
 from tests.simulation.memory_store import MemoryStore
-
-IDENTITY = b"identity-of-log!"
-
-
-def make_log(records: Sequence[NewRecord], *, identity: bytes = IDENTITY) -> LocalLog:
-    """Return a log that holds these records."""
-    log = LocalLog(Path("/log"), identity=identity, files=SimulatedDisk(), clock=SimulatedClock())
-    log.append(records)
-    return log
-
-
-def number_records(count: int) -> list[NewRecord]:
-    """Return records of three keys."""
-    return [NewRecord(b"key %d" % (n % 3), b"%d" % n) for n in range(count)]
-
-
-def make_ledger(
-    log: InputLog,
-    store: MemoryStore,
-    *,
-    reducer: CountingReducer | None = None,
-    clock: Clock | None = None,
-) -> Ledger:
-    """Return a started ledger."""
-    ledger = Ledger(
-        log=log,
-        store=store,
-        reducer=reducer or CountingReducer(),
-        clock=clock or SimulatedClock(),
-    )
-    ledger.start()
-    return ledger
-
-
-def fold_all(ledger: Ledger) -> list[int]:
-    """Fold to the end and return the size of each batch."""
-    sizes = []
-    while events := ledger.fold_batch():
-        sizes.append(events)
-    return sizes
 
 
 def test_a_batch_takes_what_is_at_hand() -> None:
@@ -196,45 +148,6 @@ def test_an_unknown_result_needs_a_new_start() -> None:
         ]
 
 
-def test_a_shortened_log_stops_the_start() -> None:
-    """A log that ends before the last folded event is refused, not folded from its end."""
-    store = MemoryStore()
-    fold_all(make_ledger(make_log(number_records(5)), store))
-    with pytest.raises(LogShortened, match="up to 4 are folded"):
-        make_ledger(make_log(number_records(4)), store)
-
-
-def test_a_replaced_log_stops_the_start() -> None:
-    """A log with another event at the last folded offset is refused."""
-    store = MemoryStore()
-    fold_all(make_ledger(make_log(number_records(5)), store))
-    other = [*number_records(4), NewRecord(b"key 1", b"edited")]
-    with pytest.raises(LogShortened, match="offset 4"):
-        make_ledger(make_log(other), store)
-
-
-def test_rows_of_another_log_or_core_are_damage() -> None:
-    """Rows of another log's identity, or of another core version, are to be folded anew."""
-    store = MemoryStore()
-    fold_all(make_ledger(make_log(number_records(5)), store))
-    with pytest.raises(StoreDamaged, match="another log"):
-        make_ledger(make_log(number_records(5), identity=b"another identity"), store)
-    newer = CountingReducer()
-    newer.version = "counting-2"
-    with pytest.raises(StoreDamaged, match="counting-2"):
-        make_ledger(make_log(number_records(5)), store, reducer=newer)
-
-
-def test_rows_of_a_newer_format_are_never_wiped() -> None:
-    """A build that meets the rows of a newer one stops instead of folding them anew."""
-    store = MemoryStore()
-    fold_all(make_ledger(make_log(number_records(5)), store))
-    assert store.stored_head is not None
-    store.stored_head = replace(store.stored_head, store_format=STORE_FORMAT + 1)
-    with pytest.raises(LedgerBroken, match="newer build"):
-        make_ledger(make_log(number_records(5)), store)
-
-
 def test_an_event_that_cannot_even_be_rejected_stops_the_ledger() -> None:
     """When the core raises while it rejects, nothing is left that would be right to write."""
 
@@ -247,57 +160,3 @@ def test_an_event_that_cannot_even_be_rejected_stops_the_ledger() -> None:
     with pytest.raises(LedgerBroken, match="offset 0"):
         ledger.fold_batch()
     assert [] == store.batches
-
-
-def test_each_start_counts_a_take_over() -> None:
-    """The ledger records say how often the partition was taken over."""
-    store = MemoryStore()
-    log = make_log(number_records(1))
-    for _ in range(3):
-        fold_all(make_ledger(log, store))
-        log.append(number_records(1))
-    assert [0, 1, 2] == [record.take_overs for record in store.batches]
-
-
-class ShortLog:
-    """A log that has lost its first records."""
-
-    identity = IDENTITY
-
-    def __init__(self, log: LocalLog, start: int) -> None:
-        """Hide what lies before start."""
-        self._log, self._start = log, start
-
-    def bounds(self) -> LogBounds:
-        """Return the bounds that are left."""
-        return LogBounds(self._start, self._log.bounds().end)
-
-    def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
-        """Read behind the gap."""
-        assert first >= self._start
-        return self._log.read(first, limit=limit)
-
-
-def test_a_gap_is_written_to_the_ledger() -> None:
-    """Records that are gone are named in the ledger and told to the reducer; folding goes on."""
-    store = MemoryStore()
-    log = make_log(number_records(20))
-    ledger = make_ledger(ShortLog(log, 12), store)
-    assert [8] == fold_all(ledger)
-    assert b"0-12" == store.rows[b"gap"]
-    assert [(0, 12, 12), (12, 12, 20)] == [
-        (b.gap_from, b.first_offset, b.next_offset) for b in store.batches
-    ]
-    assert 20 == make_ledger(ShortLog(log, 15), store).head.next_offset
-
-
-def test_a_gap_stops_a_reducer_that_cannot_go_on() -> None:
-    """Without a rule for gaps the ledger stops and says what is missing."""
-
-    class StrictReducer(CountingReducer):
-        gap = None  # type: ignore[assignment]
-
-    with pytest.raises(LogGap, match="events 0 to 11"):
-        make_ledger(
-            ShortLog(make_log(number_records(20)), 12), MemoryStore(), reducer=StrictReducer()
-        )
