@@ -4,6 +4,7 @@ An event's own row, its id and its fate are most of what folding encodes; the li
 alone costs more than their content. ``codec.encode`` gives the same bytes, which a test proves.
 """
 
+from functools import lru_cache
 from typing import Final
 
 from schemas.fate import Fate, FateStatus
@@ -15,6 +16,7 @@ _ACCEPTED: Final = b"\x02\x02"  # Enum symbol 1; union branch 1 of seq.
 _NOTHING_MORE: Final = b"\x00\x00\x00"  # No reason, no detail, not ignored.
 
 
+@lru_cache(maxsize=4_096)
 def encode_long(number: int) -> bytes:
     """Return a 64-bit number as Avro does: zigzag, seven bits a byte, low ones first."""
     rest = (number << 1) ^ (number >> 63)

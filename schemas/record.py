@@ -14,7 +14,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
-from schemas.value import RecordValue
+from schemas.value import INT64_MAX, INT64_MIN, RecordValue
 from schemas.value_avro import (
     NAMESPACE,
     VALUE_BRANCHES,
@@ -144,18 +144,43 @@ def _write_union(members: tuple[Any, ...]) -> Convert:
     return write
 
 
+_INLINE_CHECKS = {
+    str: "type({v}) is str",
+    bytes: "type({v}) is bytes",
+    bool: "type({v}) is bool",
+    int: f"type({{v}}) is int and {INT64_MIN} <= {{v}} <= {INT64_MAX}",
+}
+
+
 def _write_record(cls: Any) -> Convert:
+    """Generate the structure of a record: primitive fields are checked in place, without a call."""
     writers = [(name, compile_writer(hint)) for name, hint in hints(cls).items()]
-
-    def write(record: Any) -> dict[str, Any]:
-        if type(record) is not cls:
-            raise RecordError(f"{type(record).__name__} is no {cls.__name__}")
-        try:
-            return {name: convert(getattr(record, name)) for name, convert in writers}
-        except RecordError:
-            raise RecordError(_find_field(record, writers, cls.__name__)) from None
-
-    return write
+    scope: dict[str, Any] = {"cls": cls, "refuse": lambda r: _find_field(r, writers, cls.__name__)}
+    lines, pairs, checks = [], [], []
+    for place, (name, hint) in enumerate(hints(cls).items()):
+        check = _INLINE_CHECKS.get(hint)
+        if check is not None:
+            lines.append(f"    v{place} = r.{name}")
+            checks.append(f"({check.format(v=f'v{place}')})")
+            pairs.append(f"{name!r}: v{place}")
+        else:
+            scope[f"w{place}"] = compile_writer(hint)
+            pairs.append(f"{name!r}: w{place}(r.{name})")
+    condition = " and ".join(checks) or "True"
+    source = f"""
+def write(r):
+  if type(r) is not cls: raise RecordError(type(r).__name__ + ' is no ' + cls.__name__)
+  try:
+{chr(10).join(lines) or "    pass"}
+    if {condition}:
+      return {{{", ".join(pairs)}}}
+  except RecordError:
+    pass
+  raise RecordError(refuse(r))
+"""
+    scope["RecordError"] = RecordError
+    exec(source, scope)  # noqa: S102 - names and types of our own records only
+    return typing.cast("Convert", scope["write"])
 
 
 def _find_field(record: Any, writers: list[tuple[str, Convert]], owner: str) -> str:

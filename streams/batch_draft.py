@@ -31,6 +31,7 @@ class Draft:
 
     def finish(self, offset: int, finished: Finished) -> None:
         """Take over what the reducer held back; its outputs stand behind the last event's."""
+        self.overlay.mark_fresh(finished.fresh)
         self.overlay.apply(finished.changes)
         for place, output in enumerate(finished.outputs):
             self.outputs.append(PlacedOutput(offset, HELD_BACK_PLACE + place, output))

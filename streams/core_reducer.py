@@ -19,7 +19,7 @@ from schemas.hot_bytes import encode_accepted
 from schemas.identity import record_key
 from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
 from schemas.packet import Packet
-from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow
+from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow, EventRow
 from streams.failures import LedgerBroken
 from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
 from streams.user_cache import (
@@ -87,7 +87,7 @@ class CoreReducer:
     def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
         """Mark every user of the partition as history_incomplete (spec 1.8)."""
         view = self._cache.view(rows, "", "")
-        self._cache.hold(view, decision.record_gap(view), b"")
+        self._cache.hold(view, decision.record_gap(view), None, b"")
         detail = f"gap of offsets {missing_from} to {next_offset - 1}"
         return Folded(encode(Fate(FateStatus.ACCEPTED, None, None, detail, "")), {})
 
@@ -95,14 +95,17 @@ class CoreReducer:
         """Return the rows held back since the last call, and their public copies."""
         changes: dict[bytes, bytes | None] = {}
         outputs = []
+        fresh = []
         for prefix, record, row_id, body in self._cache.release():
             key = row_key(prefix, record, row_id)
             changes[key] = None if body is None else ROW_FORMAT + body
+            if record is EventRow and body is not None:
+                fresh.append(key)  # A seq is taken once.
             topic = _PUBLIC.get(record)
             if topic is not None:
                 value = None if body is None else MARKER + schema_fingerprint(record) + body
                 outputs.append(OutputRecord(topic, key[1:], value))
-        return Finished(changes, tuple(outputs))
+        return Finished(changes, tuple(outputs), fresh)
 
     def _open(self, record: LogRecord) -> tuple[Event, Stamp, bytes]:
         if record.key is None or not record.key:
@@ -139,7 +142,7 @@ class CoreReducer:
     def _conclude(
         self, record: LogRecord, event: Event, body: bytes, view: CachedView, step: Step
     ) -> Folded:
-        self._cache.hold(view, step.changes, body)
+        self._cache.hold(view, step.changes, event, body)
         outputs = [self._place(record, event, output) for output in step.outputs]
         if step.fate.status is FateStatus.REJECTED:
             outputs.append(self._describe_rejection(record, step.fate))

@@ -6,7 +6,7 @@ digest.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from streams.ports import RowReader
 
@@ -37,6 +37,11 @@ class Overlay:
     def apply(self, changes: Mapping[bytes, bytes | None]) -> None:
         """Take over what one event changed."""
         self._changed.update(changes)
+
+    def mark_fresh(self, keys: Sequence[bytes]) -> None:
+        """Take it as known that no row of these keys is committed."""
+        for key in keys:
+            self._before.setdefault(key, None)
 
     def differences(self) -> list[tuple[bytes, bytes | None, bytes | None]]:
         """Return (key, committed value, new value) of every row that differs, sorted by key."""

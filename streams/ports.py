@@ -65,10 +65,14 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """Rows that a reducer held back until the batch closes, and the outputs that copy them."""
+    """Rows that a reducer held back until the batch closes, and the outputs that copy them.
+
+    `fresh` are keys among the changes that were never stored before, so nobody need look.
+    """
 
     changes: Mapping[bytes, bytes | None]
     outputs: tuple[OutputRecord, ...] = ()
+    fresh: Sequence[bytes] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ them over encoded: a row is encoded once per batch however often it changes. Aft
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from schemas.codec import decode, encode
 from schemas.hot_bytes import encode_event_row, encode_seen
-from schemas.identity import prefix_lengths
+from schemas.identity import record_key
 from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
 from streams.ports import RowReader
 
@@ -25,6 +24,7 @@ _OBJECT_FACTOR: Final = 8  # Measured: a decoded row takes about eight times its
 _OBJECT_BYTES: Final = 400
 _KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
 _PARTITION: Final = b"p"
+_PARTITION_SHARE: Final = 4  # At most a quarter of the cache.
 _PARTITION_RECORDS: Final = frozenset(
     record for record, kind in KIND_OF.items() if kind in PARTITION_KINDS
 )
@@ -36,10 +36,9 @@ class RowFormatUnknownError(Exception):
     """A row of a format that this build does not read: stop, never wipe (architecture, Rows)."""
 
 
-@lru_cache(maxsize=65_536)
 def user_prefix(tenant: str, user: str) -> bytes:
     """Return the key prefix of all rows of one user."""
-    return b"u" + prefix_lengths(tenant.encode(), user.encode())
+    return b"u" + record_key(tenant, user)
 
 
 def row_key(prefix: bytes, record: type, row_id: str) -> bytes:
@@ -91,35 +90,39 @@ class UserCache:
         self._bytes_max = bytes_max
         self._bytes = 0
         self._owners: OrderedDict[bytes, _Owner] = OrderedDict()
-        self._changed: dict[tuple[bytes, type], tuple[_Owner, _Table]] = {}
+        self._changed: list[tuple[_Owner, type, _Table]] = []
 
     def view(self, rows: RowReader, tenant: str, user: str) -> "CachedView":
         """Return the view of one user over these rows."""
         owner = self._owner(user_prefix(tenant, user))
         return CachedView(self, rows, tenant, user, owner, self._owner(_PARTITION))
 
-    def hold(self, view: "CachedView", changes: dict[Any, Row | None], event_body: bytes) -> None:
-        """Lay changes into the tables until they are released; an EventRow keeps its own bytes."""
+    def hold(
+        self, view: "CachedView", changes: dict[Any, Row | None], event: Any, event_body: bytes
+    ) -> None:
+        """Lay changes into the tables until they are released; the event's row keeps its bytes."""
         for (record, row_id), row in changes.items():
             owner = view.partition if record in _PARTITION_RECORDS else view.owner
             table = _table(owner, record)
             rows = table.rows
-            if row_id not in rows and rows and row_id < next(reversed(rows)):
-                table.ordered = False
+            if table.whole and row_id not in rows:
+                table.ordered = not rows or (table.ordered and next(reversed(rows)) < row_id)
             rows[row_id] = row
-            body = event_body if record is EventRow and row is not None else b""
-            table.changed[row_id] = body
-            self._changed[owner.prefix, record] = (owner, table)
+            if not table.changed:
+                self._changed.append((owner, record, table))
+            table.changed[row_id] = (
+                event_body if isinstance(row, EventRow) and row.event is event else b""
+            )
 
     def release(self) -> list[tuple[bytes, type, str, bytes | None]]:
         """Return every change since the last call as (owner prefix, record, row id, body)."""
         released = []
-        for (prefix, record), (owner, table) in self._changed.items():
+        for owner, record, table in self._changed:
             keeps = record not in _NEVER_CACHED and (table.whole or record is not EventRow)
             for row_id, event_body in table.changed.items():
                 row = table.rows[row_id]
                 body = None if row is None else _encode(record, row, event_body)
-                released.append((prefix, record, row_id, body))
+                released.append((owner.prefix, record, row_id, body))
                 if row is None or not keeps:
                     del table.rows[row_id]
                 elif body is not None:
@@ -153,8 +156,15 @@ class UserCache:
         self._bytes += weight
 
     def _shrink(self) -> None:
-        """Let the users seen longest ago go; the partition's rows stay."""
-        if _PARTITION in self._owners:
+        """Let the users seen longest ago go; the partition's rows stay unless they weigh much.
+
+        A row that was replaced or deleted is still counted. Users lose that weight when they go;
+        the partition, whose deadlines come and go with every turn, is let go for it now and then.
+        """
+        partition = self._owners.get(_PARTITION)
+        if partition is not None and partition.size * _PARTITION_SHARE > self._bytes_max:
+            self._bytes -= self._owners.pop(_PARTITION).size
+        elif partition is not None:
             self._owners.move_to_end(_PARTITION)
         while self._bytes > self._bytes_max and len(self._owners) > 1:
             _, owner = self._owners.popitem(last=False)
@@ -176,7 +186,7 @@ def _encode(record: type, row: Any, event_body: bytes) -> bytes:
     return encode(row)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CachedView:
     """The ``processors.view.View`` of one user over cache and rows."""
 
@@ -203,8 +213,6 @@ class CachedView:
             return None
         found = decode_row(record, data)
         if record not in _NEVER_CACHED and record is not EventRow:
-            if table.rows and row_id < next(reversed(table.rows)):
-                table.ordered = False
             table.rows[row_id] = found
             self.cache.note_read(owner, len(data))
         return found

@@ -91,8 +91,9 @@ def units_of(
     if isinstance(payload, _STATING):
         for index, statement in enumerate(list_statements(event)):
             if statement.value is not None:
-                yield index, build_slot_unit(
-                    seq, index, event.event_id, row.digest, statement, worth
+                yield (
+                    index,
+                    build_slot_unit(seq, index, event.event_id, row.digest, statement, worth),
                 )
     elif isinstance(payload, EvidenceRecorded):
         for index, draft in enumerate(payload.units):
