@@ -50,9 +50,7 @@ def admit(view: View, event: Event, stamp: Stamp) -> Arrival | Fate:
     return _admit_user_event(view, event, stamp, regime)
 
 
-def _admit_user_event(
-    view: View, event: Event, stamp: Stamp, regime: RegimeRow
-) -> Arrival | Fate:
+def _admit_user_event(view: View, event: Event, stamp: Stamp, regime: RegimeRow) -> Arrival | Fate:
     head = view.get(UserHead, HEAD_ID)
     last_seq, last_ms = (0, 0) if head is None else (head.seq, head.effective_ms)
     effective_ms = max(event.occurred_at_ms, last_ms)

@@ -51,9 +51,7 @@ def list_confirmed(
 ) -> list[ProposalRow]:
     """Return the open proposals that an answer picks among those its question offers."""
     picked = payload.digests or question.digests
-    rows = [
-        view.get(ProposalRow, digest.hex()) for digest in question.digests if digest in picked
-    ]
+    rows = [view.get(ProposalRow, digest.hex()) for digest in question.digests if digest in picked]
     return [row for row in rows if row is not None and row.status == OPEN]
 
 

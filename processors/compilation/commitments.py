@@ -54,9 +54,7 @@ def fold_result(draft: Draft, payload: OutcomeObserved) -> None:
     episode = draft.view.get(EpisodeRow, payload.scene)
     last_id = None if episode is None else episode.last_commitment_id
     commitment_id = payload.commitment_id or last_id
-    commitment = (
-        None if commitment_id is None else draft.view.get(CommitmentRow, commitment_id)
-    )
+    commitment = None if commitment_id is None else draft.view.get(CommitmentRow, commitment_id)
     if commitment is None or commitment_id is None:
         draft.ignored = draft.ignored or ("" if payload.statements else "unknown_commitment")
         return
@@ -74,9 +72,7 @@ def fold_result(draft: Draft, payload: OutcomeObserved) -> None:
     _fold_episode(draft, payload, scene, commitment_id)
 
 
-def _fold_episode(
-    draft: Draft, payload: OutcomeObserved, scene: str, commitment_id: str
-) -> None:
+def _fold_episode(draft: Draft, payload: OutcomeObserved, scene: str, commitment_id: str) -> None:
     seq = draft.arrival.seq
     episode = draft.view.get(EpisodeRow, scene) or new_episode(seq)
     if payload.succeeded:

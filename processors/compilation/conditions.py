@@ -234,11 +234,7 @@ def _check_chain(
             RejectionReason.EVENT_ID_CONFLICT, f"event_id: turn {turn_id!r} exists; use a new id"
         )
     earlier = payload.retry_of
-    if (
-        earlier
-        and view.get(PendingRow, earlier) is None
-        and view.get(TurnRow, earlier) is None
-    ):
+    if earlier and view.get(PendingRow, earlier) is None and view.get(TurnRow, earlier) is None:
         return _unknown_turn("retry_of", earlier)
     if head.pending_turns >= PENDING_TURNS_MAX:
         return exceed(f"{PENDING_TURNS_MAX} turns are pending; let some end or cancel them")

@@ -28,9 +28,7 @@ def fold_hint(draft: Draft, payload: HintExtracted) -> None:
     )  # fmt: skip
     draft.hints += 1
     if payload.kind is HintKind.SLOT:
-        standing = Standing(
-            payload.value, worth, event_id, arrival.seq, arrival.effective_ms, None
-        )
+        standing = Standing(payload.value, worth, event_id, arrival.seq, arrival.effective_ms, None)
         fold_standing(draft, subject, payload.slot, standing, payload.confidence)
 
 

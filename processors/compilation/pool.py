@@ -162,9 +162,7 @@ def is_inside(scopes: tuple[str, ...], turn: frozenset[str]) -> bool:
     return not scopes or not turn.isdisjoint(scopes)
 
 
-def _take_text(
-    pool: Pool, view: View, row: EventRow, seq: int, payload: UtteranceObserved
-) -> None:
+def _take_text(pool: Pool, view: View, row: EventRow, seq: int, payload: UtteranceObserved) -> None:
     pool.touched[TEXT] = seq
     if row.effective_ms > pool.as_of_ms or not is_inside(payload.scopes, pool.scopes):
         return
@@ -255,18 +253,14 @@ def _take_unit(pool: Pool, bearing: Bearing) -> None:
     pool.units.append((standing.seq, bearing.place, unit))
 
 
-def list_user_values(
-    pool: Pool, ended: list[PredicateRow]
-) -> dict[Key, tuple[SlotState, ...]]:
+def list_user_values(pool: Pool, ended: list[PredicateRow]) -> dict[Key, tuple[SlotState, ...]]:
     """Return every value that the user ever stated about a slot, newest first (spec 5.7).
 
     Asserted and confirmed ones, also those that were replaced, expired or revoked since.
     """
     found: dict[Key, list[Standing]] = {}
     for key, bearings in pool.stated.items():
-        own = [
-            bearing.standing for bearing in bearings if bearing.standing.authority in _OWN_WORD
-        ]
+        own = [bearing.standing for bearing in bearings if bearing.standing.authority in _OWN_WORD]
         if own:
             found[key] = own
     for row in ended:

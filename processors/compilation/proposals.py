@@ -63,9 +63,7 @@ def _build(subject: str, slot: str, value: Value) -> Predicate:
     )  # fmt: skip
 
 
-def build_episode_predicate(
-    scene: str, subject: str, slot: str, value: Value
-) -> Predicate | None:
+def build_episode_predicate(scene: str, subject: str, slot: str, value: Value) -> Predicate | None:
     """Return the predicate that fixes a slot for what now runs in a scene, and for no longer.
 
     It has an id of its own: confirming a booking's time ends no standing rule about times.
@@ -95,9 +93,7 @@ def propose_value(
     )
 
 
-def propose_answer(
-    draft: Draft, scene: str, subject: str, slot: str, standing: Standing
-) -> None:
+def propose_answer(draft: Draft, scene: str, subject: str, slot: str, standing: Standing) -> None:
     """Open the proposal that an answer makes: for the scene in which it was asked (spec 5.9)."""
     _propose(
         draft,

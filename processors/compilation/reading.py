@@ -90,9 +90,7 @@ def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situati
         preferences=pool.preferences,
         units=_list_units(pool, in_force, ("", view.user, *request.participants)),
         obligations=tuple(
-            (row_id, row)
-            for row_id, row in view.scan(ObligationRow)
-            if row.discharged_seq is None
+            (row_id, row) for row_id, row in view.scan(ObligationRow) if row.discharged_seq is None
         ),
         proposals=tuple(row for _, row in view.scan(ProposalRow) if row.status == OPEN),
         questions=tuple(view.scan(QuestionRow)),
@@ -134,9 +132,7 @@ def _list_contract(rows: Sequence[PredicateRow]) -> tuple[InForce, ...]:
     for row in rows:
         if row.ended_seq is not None and row.ended_by.startswith(REPLACED):
             ended.setdefault(row.ended_seq, []).append(row)
-    found = [
-        InForce(row, _find_predecessor(row, ended)) for row in rows if row.ended_seq is None
-    ]
+    found = [InForce(row, _find_predecessor(row, ended)) for row in rows if row.ended_seq is None]
     return tuple(sorted(found, key=lambda item: (item.row.predicate.predicate_id, item.row.seq)))
 
 

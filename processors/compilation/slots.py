@@ -112,9 +112,7 @@ def outranks(other: Standing, new: Standing, at_ms: int) -> bool:
     return all(end is None or start < end for end in (other.valid_to_ms, new.valid_to_ms))
 
 
-def build_row(
-    subject: str, slot: str, standings: Sequence[Standing], at_ms: int
-) -> SlotRow | None:
+def build_row(subject: str, slot: str, standings: Sequence[Standing], at_ms: int) -> SlotRow | None:
     """Return the row of a single-valued slot, or None when nothing stands."""
     kept = _prune(standings, at_ms)
     return _to_row(subject, slot, kept, settle(kept, at_ms))

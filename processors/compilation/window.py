@@ -25,9 +25,7 @@ def is_in_window(seen: SeenRow, *, last_seq: int, effective_ms: int) -> bool:
 def find_seq(view: View, head: UserHead, event_id: str) -> int | None:
     """Return the seq of an event id inside the window, None when it is not known there."""
     seen = view.get(SeenRow, event_id)
-    if seen is None or not is_in_window(
-        seen, last_seq=head.seq, effective_ms=head.effective_ms
-    ):
+    if seen is None or not is_in_window(seen, last_seq=head.seq, effective_ms=head.effective_ms):
         return None
     return seen.seq
 

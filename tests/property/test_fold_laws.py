@@ -171,7 +171,6 @@ def show(situation):
         for key, state in situation.slots.items()
     }
     preferences = {
-        key: (state.value, confidence)
-        for key, (state, confidence) in situation.preferences.items()
+        key: (state.value, confidence) for key, (state, confidence) in situation.preferences.items()
     }
     return units, slots, preferences

@@ -1,6 +1,5 @@
 """Admission: every reason of rejection, duplicates, and who may send what (spec 1)."""
 
-
 import pytest
 
 from processors.compilation.admission import admit

@@ -37,9 +37,7 @@ def answer(kind, question_id=None, digests=(), **values):
 def in_force(history):
     """Return the ids of the predicates in force."""
     return [
-        row.predicate.predicate_id
-        for _, row in history.scan(PredicateRow)
-        if row.ended_seq is None
+        row.predicate.predicate_id for _, row in history.scan(PredicateRow) if row.ended_seq is None
     ]
 
 

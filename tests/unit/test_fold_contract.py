@@ -131,9 +131,7 @@ def test_revoking_ends_from_here_on():
 def test_a_late_correction_does_not_bring_a_revoked_predicate_back():
     """A correction that waited while its predicate was revoked is superseded (report R50)."""
     late = event(confirmed(MEAT, ("diet",)), at_ms=START_MS + 1)
-    history = given(
-        [event(confirmed(VEGAN)), event(PredicateRevoked("diet"), at_ms=START_MS + 2)]
-    )
+    history = given([event(confirmed(VEGAN)), event(PredicateRevoked("diet"), at_ms=START_MS + 2)])
 
     assert "superseded" == history.send(late).ignored
     assert {} == in_force(history)
@@ -141,9 +139,7 @@ def test_a_late_correction_does_not_bring_a_revoked_predicate_back():
 
 def test_a_late_confirmation_without_replaces_does_not_come_back_either():
     """The same id, said before it was revoked, is superseded; said afterwards it is new."""
-    history = given(
-        [event(confirmed(VEGAN)), event(PredicateRevoked("diet"), at_ms=START_MS + 2)]
-    )
+    history = given([event(confirmed(VEGAN)), event(PredicateRevoked("diet"), at_ms=START_MS + 2)])
     late = history.send(event(confirmed(MEAT), at_ms=START_MS + 1))
     assert ("superseded", {}) == (late.ignored, in_force(history))
 
