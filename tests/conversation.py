@@ -67,6 +67,7 @@ class Conversation:
         self.shared = {}
         self.users = {}
         self.events = []
+        self.broken = []
         self.steps = []
         self.outputs = []
 
@@ -106,6 +107,7 @@ class Conversation:
             f"e{number}", tenant, user, START_MS, 0, None, USER, None, None, None, (), None, None,
             payload,
         )  # fmt: skip
+        self.broken.append(event)
         stamp = Stamp(bytes(32), START_MS, 0, number, 10, "open")
         step = decision.fault(self.view(tenant, user), event, stamp, "ZeroDivisionError")
         return self._keep(step, (tenant, user))

@@ -74,13 +74,29 @@ def tell_history(seed, events=60):
     return teller.conversation
 
 
+def tell_crowd(seed, *, users=4, events=120):
+    """Return the conversation of a seed in which several users speak in one partition.
+
+    Nothing is lost from the log, so that folding its events anew gives the same again.
+    """
+    draw = random.Random(seed)
+    conversation = Conversation()
+    tellers = [_Teller(draw, conversation, f"u{number}") for number in range(users)]
+    for _ in range(events):
+        draw.choice(tellers).tell_one()
+    return conversation
+
+
 class _Teller:
     """Draws events, some of which refer to what the conversation has put out so far."""
 
-    def __init__(self, draw):
+    def __init__(self, draw, conversation=None, user="u"):
         self.draw = draw
-        self.conversation = Conversation()
-        self.conversation.tell(genesis(catalogue()), by=OPERATOR)
+        self.user = user
+        self.lonely = conversation is None
+        self.conversation = conversation or Conversation()
+        if not self.conversation.events:
+            self.conversation.tell(genesis(catalogue()), by=OPERATOR)
         self.turns = ["none"]
 
     def tell_one(self):
@@ -216,7 +232,8 @@ class _Teller:
     def operated(self):
         chance = self.draw.random()
         if chance < 0.1:
-            self.conversation.lose()
+            if self.lonely:
+                self.conversation.lose()
         elif chance < 0.5:
             self.conversation.tell(HistoryAttested(None, None), by=OPERATOR)
         elif chance < 0.8:
@@ -224,15 +241,19 @@ class _Teller:
             scenes = self.draw.choice((whole.scenes, whole.scenes[:1], ()))
             self.conversation.tell(CatalogueActivated(replace(whole, scenes=scenes)), by=OPERATOR)
         elif chance < 0.9:
-            self.conversation.break_at(FormSubmitted(None, (), ()))
+            self.conversation.break_at(FormSubmitted(None, (), ()), user=self.user)
         else:
-            self.conversation.tell(UserRefolded("t", "u"), by=OPERATOR)
+            self.conversation.tell(UserRefolded("t", self.user), by=OPERATOR)
 
     def _tell(self, payload, by):
-        return self.conversation.tell(payload, by=by)
+        return self.conversation.tell(payload, by=by, user=self.user)
 
     def _put_out(self, record):
-        return [one for one in self.conversation.outputs if isinstance(one, record)]
+        return [
+            one
+            for one in self.conversation.outputs
+            if isinstance(one, record) and one.user == self.user
+        ]
 
     def _event_id(self):
         return f"e{self.draw.randint(1, len(self.conversation.steps) + 1)}"
