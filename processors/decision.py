@@ -96,10 +96,10 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
         _check_ruleset(lay_over(view, folding.changes))
         return Step(Fate(FateStatus.ACCEPTED, None, None, "", folding.ignored), folding.changes, ())
     if not isinstance(event.payload, _TURN_PAYLOADS):
-        fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored)
+        fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, folding.detail, folding.ignored)
         return Step(fate, folding.changes, ())
     turn = _decide_turn(lay_over(view, folding.changes), arrival, stamp)
-    fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored or turn.ignored)
+    fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, folding.detail, folding.ignored or turn.ignored)
     return Step(fate, {**folding.changes, **turn.changes}, turn.outputs)
 
 

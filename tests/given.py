@@ -70,7 +70,7 @@ class History:
             return arrival
         folding = fold(view, arrival)
         self.rows.apply(tenant, user, check_rows(folding.changes))
-        fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored)
+        fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, folding.detail, folding.ignored)
         self.fates.append(fate)
         return fate
 

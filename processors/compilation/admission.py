@@ -4,6 +4,7 @@ The order of the checks stands here: what the bytes say, who speaks, what was se
 allowed, what the rows need. A rejected event and a duplicate take no seq and change nothing.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from processors.compilation.conditions import check_conditions
@@ -86,14 +87,25 @@ def _admit_control(event: Event, stamp: Stamp, regime: RegimeRow | None) -> Arri
     if refusal is not None:
         return reject(refusal)
     if isinstance(event.payload, Genesis) and regime is not None:
-        again = build_regime(event.payload)
-        if again.rights == regime.rights and again.partitions == regime.partitions:
+        if _is_same_genesis(build_regime(event.payload), regime):
             return _DUPLICATE
         return reject(deny("genesis stands already; change it by RulesetActivated and others"))
     refusal = check_declaration(event.payload)
     if refusal is not None:
         return reject(refusal)
     return Arrival(event, 0, event.occurred_at_ms, stamp.digest)
+
+
+def _is_same_genesis(again: RegimeRow, regime: RegimeRow) -> bool:
+    """Return whether a genesis says what is in force, but for what may have changed since."""
+    now = replace(
+        again,
+        ruleset=regime.ruleset,
+        catalogue_digest=regime.catalogue_digest,
+        gaps=regime.gaps,
+        attested_gaps=regime.attested_gaps,
+    )
+    return now == regime
 
 
 def _check_envelope(view: View, event: Event, stamp: Stamp) -> Refusal | None:

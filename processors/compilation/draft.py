@@ -38,8 +38,9 @@ NEW_HEAD: Final = UserHead(
 class Draft:
     """One event's fold in progress; ``view`` shows the changes made so far, ``before`` none.
 
-    The counters are differences that ``folding`` adds to the head; ``ignored`` says why the
-    event had no effect; ``sourced`` is the lowest authority of a derived event's sources.
+    The counters are differences that ``folding`` adds to the head. ``sourced`` is the lowest
+    authority of a derived event's sources. ``ignored`` says why the event had no effect,
+    ``detail`` what a person should know of its effect.
     """
 
     before: View
@@ -57,6 +58,7 @@ class Draft:
     erased_seq: int = 0
     sourced: Authority | None = None
     ignored: str = ""
+    detail: str = ""
 
 
 def open_draft(view: View, arrival: Arrival) -> Draft:

@@ -40,4 +40,4 @@ def make_room(draft: Draft, excess: int) -> None:
             excess -= 1
         at += 1
     draft.oldest_text_seq = at
-    draft.ignored = draft.ignored or f"texts_left_below:{at}"
+    draft.detail = f"utterances before seq {at} have left: {UNITS_MAX} units are the limit"

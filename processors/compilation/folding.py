@@ -56,10 +56,11 @@ from schemas.row import SourceRow, UserHead
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """The rows that an event changes, and why it had no effect (or "")."""
+    """The rows that an event changes, why it had no effect, and what else there is to say."""
 
     changes: Changes
     ignored: str
+    detail: str = ""
 
 
 Fold = Callable[[Draft, Any], None]
@@ -83,7 +84,7 @@ def fold(view: View, arrival: Arrival) -> Folding:
     else:
         _FOLDS[type(payload)](draft, payload)
     _fold_head(draft)
-    return Folding(draft.changes, draft.ignored)
+    return Folding(draft.changes, draft.ignored, draft.detail)
 
 
 def _fold_head(draft: Draft) -> None:

@@ -1,5 +1,7 @@
 """Laws of the fold over random histories: determinism, prefixes, duplicates, authority."""
 
+from dataclasses import replace
+
 from hypothesis import given as for_all
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -15,9 +17,10 @@ from processors.compilation.units import (
 from processors.limits import UNITS_MAX
 from schemas.event import PrincipalKind
 from schemas.fate import FateStatus
-from schemas.row import EventRow, PredicateRow, SlotRow, StatementRow
-from tests.fold_events import HOUR_MS, KINDS, write_history
-from tests.given import event, given, withdrawn
+from schemas.identity import predicate_digest
+from schemas.row import EventRow, PredicateRow, QuestionRow, SlotRow, StatementRow
+from tests.fold_events import HOUR_MS, KINDS, PREDICATES, write_history
+from tests.given import TENANT, USER, event, given, withdrawn
 
 seeds = st.integers(0, 2**32)
 CONFIRMING = ("confirmed", "answered")
@@ -25,8 +28,13 @@ SILENT = tuple(kind for kind in KINDS if kind not in CONFIRMING)
 
 
 def fold_seed(seed, kinds=None, size=24):
-    """Return the history of a seed; every user has one open question about a proposal."""
-    return given(write_history(seed, size, kinds))
+    """Return the history of a seed, in which a question is open from the start."""
+    history = given()
+    digests = (predicate_digest(PREDICATES[0]), predicate_digest(PREDICATES[3]))
+    asked = QuestionRow("key", "dinner", "", ("diet",), digests, "t", 0, "open")
+    history.rows.apply(TENANT, USER, {(QuestionRow, "q1"): asked})
+    history.send(*write_history(seed, size, kinds))
+    return history
 
 
 @settings(max_examples=60, deadline=None)
@@ -63,6 +71,23 @@ def test_duplicates_change_nothing(seed):
 
     assert statuses <= {FateStatus.DUPLICATE}
     assert before == history.rows.snapshot()
+
+
+@settings(max_examples=40, deadline=None)
+@for_all(seeds, seeds)
+def test_users_do_not_touch_each_other(seed, other):
+    """Two users' events, interleaved, fold to what each gives alone (spec 1.2, fault 31)."""
+    own = write_history(seed, 12)
+    foreign = [replace(one, user="bob") for one in write_history(other, 12)]
+    together = given([one for pair in zip(own, foreign, strict=True) for one in pair])
+
+    assert rows_of(given(own), USER) == rows_of(together, USER)
+    assert rows_of(given(foreign), "bob") == rows_of(together, "bob")
+
+
+def rows_of(history, user):
+    """Return the rows of one user."""
+    return {key: row for key, row in history.rows.snapshot().items() if key[1] == user}
 
 
 @settings(max_examples=60, deadline=None)

@@ -108,6 +108,6 @@ def test_the_oldest_plain_texts_leave_first(monkeypatch):
     contents = [one.content for one in history.situation().units]
 
     assert ["kept", "three", "a", "b"] == contents
-    assert "texts_left_below:4" == history.fates[-1].ignored
+    assert "utterances before seq 4 have left" in history.fates[-1].detail
     assert (4, 1, 4) == (history.head().units, history.head().texts, history.head().oldest_text_seq)
     assert 3 == len(history.scan(EventRow))
