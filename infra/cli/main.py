@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from infra.cli import appending, demo, explaining, folding, reading, replaying, turning
+from infra.cli import appending, demo, explaining, folding, linting, reading, replaying, turning
 from infra.logs import configure_logs
 from infra.settings import Settings
 
@@ -19,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (demo, appending, folding, turning, reading, replaying, explaining):
+for module in (demo, appending, folding, turning, reading, replaying, explaining, linting):
     module.register(app)
 
 
