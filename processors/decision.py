@@ -99,7 +99,7 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
         fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, folding.detail, folding.ignored)
         return Step(fate, folding.changes, ())
     turn = _decide_turn(lay_over(view, folding.changes), arrival, stamp)
-    fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, folding.detail, folding.ignored or turn.ignored)
+    fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored or turn.ignored)
     return Step(fate, {**folding.changes, **turn.changes}, turn.outputs)
 
 
