@@ -10,34 +10,7 @@ from pathlib import Path
 from infra.logs import configure_logs
 from infra.serving import ServeSettings, serve
 from streams.connection import Connection
-from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
-
-
-class CountingReducer:
-    """Counts events per key; each output says how many the key has had."""
-
-    version = "counting-1"
-
-    def fold(self, rows: RowReader, record: LogRecord) -> Folded:
-        key = record.key or b""
-        if record.value == b"raise":
-            raise RuntimeError("the core is at fault")
-        text = b"%d" % (int(rows.get(key) or b"0") + 1)
-        output = OutputRecord("commitments", key, b"%b %b" % (text, record.value or b""))
-        return Folded(b"", {key: text}, (output,))
-
-    def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
-        output = OutputRecord("rejections", record.key or b"-", b"core_fault")
-        return Folded(b"core_fault", {}, (output,))
-
-    def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
-        return Folded(b"gap", {b"gap": b"%d-%d" % (missing_from, next_offset)})
-
-    def finish(self) -> Finished:
-        return Finished({})
-
-    def reset(self) -> None:
-        pass
+from tests.broker.counting import CountingReducer
 
 
 def main(

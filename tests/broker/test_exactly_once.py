@@ -262,3 +262,29 @@ def test_an_event_that_the_core_cannot_fold_blocks_nobody(
     assert [(b"user", b"1 one"), (b"user", b"2 two")] == outcomes
     rejected = read_partition(servers, f"{fleet.prefix}rejections", 0)
     assert [(b"user", b"core_fault")] == rejected
+
+
+def test_a_killed_and_a_paused_broker_lose_and_double_nothing(
+    own_broker: Broker, build_fleet: Build
+) -> None:
+    """kill -9 of the broker and a pause beyond the session delay outcomes; none is lost or double."""
+    fleet = build_fleet(own_broker)
+    workers = [fleet.start("a"), fleet.start("b")]
+    load = Load(own_broker, fleet.prefix, per_second=200)
+    time.sleep(5)
+
+    own_broker.kill()
+    own_broker.restart()
+    time.sleep(3)
+    own_broker.pause()
+    time.sleep(SESSION_S + 1)
+    own_broker.resume()
+    time.sleep(3)
+
+    events = load.stop()
+    # A worker that was without membership for too long has ended itself; its supervisor would
+    # start it again.
+    workers = [w if w.running else fleet.start("again") for w in workers]
+    fleet.await_outputs(events)
+    assert [0, 0] == [worker.stop() for worker in workers]
+    fleet.check()
