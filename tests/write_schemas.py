@@ -6,7 +6,7 @@ A released schema is never edited: before a change of a record, its file is copi
 
 from pathlib import Path
 
-from schemas import control, fate, ledger, outcome, packet, predicate
+from schemas import archive, control, fate, ledger, outcome, packet, predicate
 from schemas.catalogue import Catalogue
 from schemas.codec import schema_text
 from schemas.event import Event
@@ -29,6 +29,8 @@ PUBLISHED = (
     control.Weights,
     ledger.BatchRecord,
     ledger.Head,
+    archive.ArchivedEvent,
+    archive.ArchivedOutput,
     *ROW_RECORDS.values(),
 )
 
