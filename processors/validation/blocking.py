@@ -4,8 +4,9 @@ The user is never asked for what is held (spec 4.4): a unit that a candidate fai
 a slot that it failed to carry, is its own fault.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from processors.activation.coverage import PREDICATE, binds, is_empty, is_known, meets
@@ -22,6 +23,10 @@ from schemas.value import RecordValue, Value
 
 VERDICT: Final = "verdict"
 
+Holds = Callable[[Requirement], bool]
+"""Tells whether what a requirement asks for is held; asked once per requirement."""
+
+_READS_MAX: Final = 16_384  # Predicates whose reading is kept: thirty-two full contracts.
 _NOTHING_READ: Final = Reads((), (), (), (), ())
 
 
@@ -80,25 +85,54 @@ def is_held(situation: Situation, requirement: Requirement) -> bool:
     )
 
 
-def find_obstacles(situation: Situation, item: Assessed) -> Obstacles:
-    """Return what blocks a supported candidate and what of it an answer could provide."""
+def survey(situation: Situation, supported: tuple[Assessed, ...]) -> tuple[Obstacles, ...]:
+    """Return what blocks each supported candidate and what of it an answer could provide."""
+    held: dict[Key, bool] = {}
+
+    def holds(requirement: Requirement) -> bool:
+        # Candidates lack the same things, and looking for one may pass 20,000 units.
+        key = key_of(requirement)
+        if key not in held:
+            held[key] = is_held(situation, requirement)
+        return held[key]
+
+    weights = {one.requirement: one.weight for one in situation.scene.weights}
+    return tuple(_find_obstacles(situation, item, holds, weights) for item in supported)
+
+
+def _find_obstacles(
+    situation: Situation, item: Assessed, holds: Holds, weights: Mapping[str, int]
+) -> Obstacles:
     askable: dict[Key, Requirement] = {}
     blockers = {key_of(requirement) for requirement in item.report.unmet}
     for requirement in item.report.unmet:
-        if _may_ask_for(situation, requirement):
+        if _may_ask_for(requirement, holds):
             askable[key_of(requirement)] = requirement
-    for verdict in item.report.verdicts:
-        if verdict.verdict is Verdict.HOLDS:
-            continue
-        wanted: tuple[Requirement, ...] = ()
+    for predicate, verdict in list_violated(item):
+        wanted: list[Requirement] = []
         if verdict.verdict is Verdict.MISSING:
-            wanted = tuple(_list_wanted(situation, item, verdict))
-        blockers.update(key_of(one) for one in wanted)
+            wanted = [
+                _require(name, predicate, weights)
+                for name in _find_gaps(situation, item, predicate, holds)
+            ]
         if not wanted:
             blockers.add((VERDICT, verdict.predicate_id))
         for one in wanted:
+            blockers.add(key_of(one))
             askable.setdefault(key_of(one), one)
     return Obstacles(frozenset(blockers), tuple(askable[key] for key in sorted(askable)))
+
+
+def list_violated(item: Assessed) -> tuple[tuple[Predicate, PredicateVerdict], ...]:
+    """Return the predicates that a candidate does not satisfy, with their verdicts.
+
+    A report has exactly one verdict per applicable predicate, in the order of the rules.
+    """
+    return tuple(
+        (rule.item.row.predicate, verdict)
+        for rule, verdict in zip(item.judged.rules, item.report.verdicts, strict=True)
+        if verdict.verdict is not Verdict.HOLDS
+    )
 
 
 def only_lacks(item: Assessed) -> bool:
@@ -109,23 +143,17 @@ def only_lacks(item: Assessed) -> bool:
 
 
 def collect_needs(
-    situation: Situation,
     supported: tuple[Assessed, ...],
-    requirements: tuple[Requirement, ...] | None,
+    obstacles: tuple[Obstacles, ...],
+    requirements: Iterable[Requirement],
 ) -> Needs:
-    """Return what may be asked for: these requirements, or else all askable ones."""
-    obstacles = [find_obstacles(situation, item) for item in supported]
-    wanted: dict[Key, Requirement] = {}
-    for obstacle in obstacles:
-        wanted.update({key_of(one): one for one in obstacle.askable})
-    if requirements is not None:
-        wanted = {key_of(one): one for one in requirements}
+    """Return what may be asked for, weighed by what blocks all supported candidates."""
+    wanted = {key_of(one): one for one in requirements}
     carried: dict[str, list[Value]] = {}
-    for item in supported:
-        for kind, argument in wanted:
-            value = item.judged.merged.slots.get(argument)
-            if kind == RequirementKind.CONFIRMED.value and not is_empty(value):
-                carried.setdefault(argument, []).append(value)
+    for kind, argument in wanted:
+        if kind == RequirementKind.CONFIRMED.value:
+            values = (item.judged.merged.slots.get(argument) for item in supported)
+            carried[argument] = [value for value in values if not is_empty(value)]
     return Needs(
         tuple(wanted[key] for key in sorted(wanted)),
         tuple(obstacle.blockers for obstacle in obstacles),
@@ -133,28 +161,24 @@ def collect_needs(
     )
 
 
-def find_uncomputed(item: Assessed) -> tuple[PredicateVerdict, ...]:
+def find_uncomputed(item: Assessed) -> tuple[tuple[Predicate, PredicateVerdict], ...]:
     """Return the verdicts that are invalid, not there, or wait for an external check (5.7 (5))."""
     return tuple(
-        verdict
-        for verdict in item.report.verdicts
+        (predicate, verdict)
+        for predicate, verdict in list_violated(item)
         if verdict.verdict in {Verdict.INVALID, Verdict.UNKNOWN}
-        or (verdict.verdict is Verdict.MISSING and _lacks_check(item, verdict))
-    )
-
-
-def find_predicate(item: Assessed, verdict: PredicateVerdict) -> Predicate:
-    """Return the predicate that a verdict of this candidate is about."""
-    return next(
-        rule.item.row.predicate
-        for rule in item.judged.rules
-        if rule.held.predicate_id == verdict.predicate_id and rule.held.version == verdict.version
+        or (verdict.verdict is Verdict.MISSING and _lacks_check(item, predicate))
     )
 
 
 def read_predicate(predicate: Predicate) -> Reads:
     """Return what rule and exception read; a text that is no predicate reads nothing."""
-    texts = [predicate.expression] + ([] if predicate.unless is None else [predicate.unless])
+    return _read_texts(predicate.expression, predicate.unless)
+
+
+@lru_cache(maxsize=_READS_MAX)
+def _read_texts(expression: str, unless: str | None) -> Reads:
+    texts = [expression] if unless is None else [expression, unless]
     try:
         reads = [collect_reads(parse(text)) for text in texts]
     except PredicateTextError:
@@ -167,39 +191,38 @@ def read_predicate(predicate: Predicate) -> Reads:
     )
 
 
-def _may_ask_for(situation: Situation, requirement: Requirement) -> bool:
+def _may_ask_for(requirement: Requirement, holds: Holds) -> bool:
     match requirement.kind:
         case RequirementKind.DIMENSION | RequirementKind.SLOT:
-            return not is_held(situation, requirement)
+            return not holds(requirement)
         case RequirementKind.CONFIRMED | RequirementKind.RESOLVE | RequirementKind.NON_EMPTY:
             return True
         case _:
             return False
 
 
-def _list_wanted(
-    situation: Situation, item: Assessed, verdict: PredicateVerdict
-) -> Iterator[Requirement]:
-    """Yield what the user could state so that a missing verdict becomes one."""
-    predicate = find_predicate(item, verdict)
-    reads = read_predicate(predicate)
-    for name in _find_gaps(situation, item, predicate, reads):
-        weights = {one.requirement: one.weight for one in situation.scene.weights}
-        yield Requirement(
-            RequirementKind.SLOT,
-            name,
-            weights.get(f"{RequirementKind.SLOT.value}:{name}", 1),
-            (PREDICATE + predicate.predicate_id,),
-        )
+def _require(name: str, predicate: Predicate, weights: Mapping[str, int]) -> Requirement:
+    """Return what the user could state so that a missing verdict becomes one."""
+    weight = weights.get(f"{RequirementKind.SLOT.value}:{name}", 1)
+    reasons = (PREDICATE + predicate.predicate_id,)
+    return Requirement(RequirementKind.SLOT, name, weight, reasons)
 
 
 def _find_gaps(
-    situation: Situation, item: Assessed, predicate: Predicate, reads: Reads
+    situation: Situation, item: Assessed, predicate: Predicate, holds: Holds
 ) -> tuple[str, ...]:
+    """Return the slots that would give a predicate its missing verdict, if the user stated them."""
+    reads = read_predicate(predicate)
     slots = item.judged.merged.slots
+
+    def leave_held(names: Iterable[str]) -> tuple[str, ...]:
+        return tuple(
+            name for name in names if not holds(Requirement(RequirementKind.SLOT, name, 1, ()))
+        )
+
     absent = [name for name in reads.slots if slots.get(name) is None]
     if absent:
-        return tuple(name for name in absent if not _is_slot_held(situation, name))
+        return leave_held(absent)
     inside = [name for name in reads.slots if isinstance(slots.get(name), RecordValue | tuple)]
     if inside:
         return tuple(inside)
@@ -214,17 +237,11 @@ def _find_gaps(
     cited = {unit.slot for unit in item.judged.cited}
     uncited = [name for name in reads.units if name not in cited]
     if uncited:
-        return tuple(name for name in uncited if not _is_slot_held(situation, name))
+        return leave_held(uncited)
     # What is left is a unit of measure: another currency, or a date without zone.
     return () if reads.checks else reads.slots
 
 
-def _is_slot_held(situation: Situation, name: str) -> bool:
-    return is_held(situation, Requirement(RequirementKind.SLOT, name, 1, ()))
-
-
-def _lacks_check(item: Assessed, verdict: PredicateVerdict) -> bool:
-    predicate = find_predicate(item, verdict)
-    checks = read_predicate(predicate).checks
+def _lacks_check(item: Assessed, predicate: Predicate) -> bool:
     given = item.judged.find_scope(predicate.subject).verdicts
-    return any(check not in given for check in checks)
+    return any(check not in given for check in read_predicate(predicate).checks)

@@ -7,6 +7,7 @@ Pending turns and their deadlines are rows of ``processors.pending``.
 from dataclasses import replace
 from typing import Final
 
+from processors.compilation.findings import list_doubts
 from processors.compilation.slots import build_row, build_set_row, list_standings, slot_id
 from processors.situation import Situation
 from processors.validation.basis import Basis
@@ -174,7 +175,15 @@ def _fold_repair(situation: Situation, basis: Basis, act: RepairAct) -> Changes:
     seq = situation.seq
     changes: Changes = {}
     for row in list_opened(situation, act, basis.decided_by.event_id):
-        changes[ProposalRow, row.digest.hex()] = row
+        changes[ProposalRow, row.digest.hex()] = replace(
+            row,
+            findings=list_doubts(
+                row.predicate,
+                rows=[item.row for item in situation.contract],
+                catalogue=situation.catalogue,
+                replaces=row.replaces,
+            ),
+        )
         changes[TouchRow, f"proposal:{row.digest.hex()}"] = TouchRow(seq)
     if act.question is None:
         return changes

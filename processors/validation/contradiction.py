@@ -12,9 +12,11 @@ from typing import Final
 from processors.activation.coverage import is_empty
 from processors.applicability import applies_to_scene, find_fixings, find_slots
 from processors.compilation.proposals import build_slot_predicate
+from processors.predicates import relaxation
 from processors.predicates.applies import applies
 from processors.predicates.conflict import Constraint, find_conflict
 from processors.predicates.expression import SLOTS, STATE, Literal, Path
+from processors.predicates.relaxation import Offer, find_relaxations
 from processors.predicates.rendering import render_path
 from processors.situation import InForce, Situation
 from processors.validation.clarification import render_whole
@@ -52,15 +54,15 @@ class _Ground:
 def find_contradiction(situation: Situation, type_name: str) -> Contradiction | None:
     """Return the core of applicable predicates that no candidate of a type can satisfy."""
     ground = _read_ground(situation, type_name, {})
-    core = _find_core(ground, ground.items)
+    core = _find_core(ground)
     if core is None:
         return None
-    values = {
+    offers = {
         slot: (*list_stated(situation, slot), *list_offered(situation, slot))
         for item in core
         for slot in find_slots(item.row.predicate)
     }
-    return _conclude(ground, core, values)
+    return _conclude(ground, core, offers)
 
 
 def contradict_stated(
@@ -75,26 +77,34 @@ def contradict_stated(
     None when no failed predicate reads such a slot: then the candidate is at fault, not h_t.
     Outside the fragment of conflicts the failed predicates themselves are the core.
     """
+    read = dict.fromkeys(slot for predicate in failed for slot in find_slots(predicate))
     agreed = {
         slot: value
-        for predicate in failed
-        for slot in find_slots(predicate)
+        for slot in sorted(read)
         if not is_empty(value := slots.get(slot))
         and any(same(value, stated) for stated in list_stated(situation, slot))
     }
     hit = [one for one in failed if any(slot in agreed for slot in find_slots(one))]
     if not hit:
         return None
-    facts = {render_path(Path(SLOTS, (slot,))): value for slot, value in agreed.items()}
+    facts = {name_path(slot): value for slot, value in agreed.items()}
     ground = _read_ground(situation, type_name, facts)
-    core = _find_core(ground, ground.items)
-    if not core:
-        ids = {predicate.predicate_id for predicate in hit}
-        core = tuple(item for item in ground.items if item.row.predicate.predicate_id in ids)
-    values = {
-        slot: (value, *list_offered(situation, slot)) for slot, value in sorted(agreed.items())
-    }
-    return _conclude(ground, core, values)
+    core = _find_core(ground)
+    offers = {slot: (value, *list_offered(situation, slot)) for slot, value in agreed.items()}
+    if core:
+        return _conclude(ground, core, offers)
+    ids = {predicate.predicate_id for predicate in hit}
+    core = tuple(item for item in ground.items if item.row.predicate.predicate_id in ids)
+    found = _conclude(ground, core, offers)
+    # No conflict can be proven here, so no way out can either; the user's word is one.
+    adopted = [
+        way
+        for slot, value in agreed.items()
+        for item in sorted(core, key=_rank_newest)
+        if slot in find_slots(item.row.predicate)
+        for way in _adopt(item, slot, value)
+    ]
+    return replace(found, relaxations=_sort([*found.relaxations, *adopted]))
 
 
 def adopt_alternatives(situation: Situation) -> tuple[Relaxation, ...]:
@@ -127,6 +137,11 @@ def list_revisions(item: InForce, slot: str, value: Value) -> Iterator[Predicate
         yield replace(item.row.predicate, expression=fixed.expression, unless=None)
 
 
+def name_path(slot: str) -> str:
+    """Return the path of a commitment slot as predicates write it."""
+    return render_path(Path(SLOTS, (slot,)))
+
+
 def _read_ground(situation: Situation, type_name: str, facts: Mapping[str, Value]) -> _Ground:
     occasion = name_occasion(situation)
     items = tuple(
@@ -141,7 +156,7 @@ def _read_ground(situation: Situation, type_name: str, facts: Mapping[str, Value
     )
     declared = situation.types.get(type_name)
     types = {
-        render_path(Path(SLOTS, (slot.name,))): slot.slot_type
+        name_path(slot.name): slot.slot_type
         for slot in (() if declared is None else declared.slots)
     }
     return _Ground(items, types, {**_read_states(situation, items), **facts})
@@ -158,49 +173,59 @@ def _read_states(situation: Situation, items: tuple[InForce, ...]) -> dict[str, 
     }
 
 
-def _find_core(ground: _Ground, items: tuple[InForce, ...]) -> tuple[InForce, ...] | None:
-    predicates = [item.row.predicate for item in items]
-    constraints = [Constraint(one.predicate_id, one.expression, one.unless) for one in predicates]
-    conflict = find_conflict(constraints, types=ground.types, facts=ground.facts)
+def _find_core(ground: _Ground) -> tuple[InForce, ...] | None:
+    conflict = find_conflict(
+        [_constrain(item.row.predicate) for item in ground.items],
+        types=ground.types,
+        facts=ground.facts,
+    )
     if conflict is None:
         return None
-    return tuple(item for item in items if item.row.predicate.predicate_id in conflict.core)
+    return tuple(item for item in ground.items if item.row.predicate.predicate_id in conflict.core)
 
 
 def _conclude(
-    ground: _Ground, core: tuple[InForce, ...], values: Mapping[str, tuple[Value, ...]]
+    ground: _Ground, core: tuple[InForce, ...], offers: Mapping[str, tuple[Value, ...]]
 ) -> Contradiction:
-    drops = [item for item in core if _resolves(ground, item, None)]
-    found = [
-        Relaxation(
-            RelaxationKind.DROP, item.row.predicate.predicate_id,
-            render_whole(item.row.predicate), None,
-        )
-        for item in drops or core
-    ]  # fmt: skip
-    for item in core:
-        before = None if item.predecessor is None else item.predecessor.predicate
-        if before is not None and _resolves(ground, item, before):
-            found.append(_relax(RelaxationKind.REVERT, item, before))
-    newest_first = sorted(core, key=lambda item: (-item.row.seq, item.row.predicate.predicate_id))
-    for slot, stated in sorted(values.items()):
-        for value in stated:
-            found.extend(_find_adoption(ground, newest_first, slot, value))
+    """Return the core with its verified ways out, those that settle everything if any do."""
+    members = {item.row.predicate.predicate_id: item for item in core}
+    found = find_relaxations(
+        tuple(members),
+        [_constrain(item.row.predicate) for item in ground.items],
+        predecessors={
+            name: _constrain(item.predecessor.predicate)
+            for name, item in members.items()
+            if item.predecessor is not None
+        },
+        offers=[
+            Offer(name_path(slot), value, "")
+            for slot, values in sorted(offers.items())
+            for value in values
+        ],
+        types=ground.types,
+        facts=ground.facts,
+    )
+    ways = [_describe(members[one.predicate_id], one) for one in found]
     ordered = sorted(core, key=lambda item: item.row.predicate.predicate_id)
-    return Contradiction(tuple(ordered), _sort(found))
+    return Contradiction(tuple(ordered), _sort(ways))
 
 
-def _find_adoption(
-    ground: _Ground, members: list[InForce], slot: str, value: Value
-) -> list[Relaxation]:
-    """Return the adoption of a value by the newest member that may give way to it."""
-    for item in members:
-        if slot not in find_slots(item.row.predicate):
-            continue
-        for revision in list_revisions(item, slot, value):
-            if _resolves(ground, item, revision):
-                return _adopt(item, slot, value)
-    return []
+def _describe(item: InForce, way: relaxation.Relaxation) -> Relaxation:
+    predicate = item.row.predicate
+    if way.kind is relaxation.RelaxationKind.DROP:
+        return Relaxation(
+            RelaxationKind.DROP, predicate.predicate_id, render_whole(predicate), None
+        )
+    if way.kind is relaxation.RelaxationKind.REVERT:
+        assert item.predecessor is not None, "only what has a predecessor goes back to it"
+        return _relax(RelaxationKind.REVERT, item, item.predecessor.predicate)
+    assert way.expression is not None, "an adoption has a text"
+    revision = replace(predicate, expression=way.expression, unless=way.unless)
+    return _relax(RelaxationKind.ADOPT, item, revision)
+
+
+def _constrain(predicate: Predicate) -> Constraint:
+    return Constraint(predicate.predicate_id, predicate.expression, predicate.unless)
 
 
 def _adopt(item: InForce, slot: str, value: Value) -> list[Relaxation]:
@@ -217,14 +242,8 @@ def _relax(kind: RelaxationKind, item: InForce, revision: Predicate) -> Relaxati
     )
 
 
-def _resolves(ground: _Ground, item: InForce, revision: Predicate | None) -> bool:
-    """Return whether the contract with this one change is no longer contradictory."""
-    constraints = [
-        Constraint(one.predicate_id, one.expression, one.unless)
-        for one in (revision if other is item else other.row.predicate for other in ground.items)
-        if one is not None
-    ]
-    return find_conflict(constraints, types=ground.types, facts=ground.facts) is None
+def _rank_newest(item: InForce) -> tuple[int, str]:
+    return -item.row.seq, item.row.predicate.predicate_id
 
 
 def _sort(found: list[Relaxation]) -> tuple[Relaxation, ...]:

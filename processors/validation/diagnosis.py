@@ -13,12 +13,13 @@ from processors.situation import Situation
 from processors.validation.assessment import Assessed, Assessment, list_supported, rank_vector
 from processors.validation.blocking import (
     collect_needs,
-    find_predicate,
     find_uncomputed,
     find_unreachable,
     is_held,
+    list_violated,
     only_lacks,
     read_predicate,
+    survey,
 )
 from processors.validation.clarification import Needs, list_open_questions
 from processors.validation.contradiction import (
@@ -79,7 +80,8 @@ def diagnose(situation: Situation, assessment: Assessment) -> Finding:
     if early is not None:
         if early.reason is not Reason.MISSING_EVIDENCE:
             return early
-        needs = collect_needs(situation, supported, early.needs.requirements)
+        obstacles = survey(situation, supported)
+        needs = collect_needs(supported, obstacles, early.needs.requirements)
         return Finding(early.reason, needs, detail=early.detail)
     return (
         _diagnose_missing(situation, supported)
@@ -104,14 +106,18 @@ def choose_act(situation: Situation, reason: Reason) -> Act:
 
 def _diagnose_missing(situation: Situation, supported: tuple[Assessed, ...]) -> Finding | None:
     """Reason (3): a supported candidate lacks something, is wrong in nothing, and we may ask."""
-    lacking = tuple(item for item in supported if only_lacks(item))
-    needs = collect_needs(situation, lacking, None)
-    if not needs.requirements:
+    obstacles = survey(situation, supported)
+    askable = [
+        requirement
+        for item, obstacle in zip(supported, obstacles, strict=True)
+        if only_lacks(item)
+        for requirement in obstacle.askable
+    ]
+    if not askable:
         return None
-    detail = _join(map(_name, needs.requirements))
     # All supported candidates count when questions are weighed against each other.
-    weighed = collect_needs(situation, supported, needs.requirements)
-    return Finding(Reason.MISSING_EVIDENCE, weighed, detail=detail)
+    needs = collect_needs(supported, obstacles, askable)
+    return Finding(Reason.MISSING_EVIDENCE, needs, detail=_join(map(_name, needs.requirements)))
 
 
 def _diagnose_conflict(
@@ -131,8 +137,8 @@ def _diagnose_conflict(
             item.report.commitment_type,
             slots=item.judged.merged.slots,
             failed=tuple(
-                find_predicate(item, verdict)
-                for verdict in item.report.verdicts
+                predicate
+                for predicate, verdict in list_violated(item)
                 if verdict.verdict is Verdict.FAILS
             ),
         )
@@ -150,9 +156,9 @@ def _diagnose_validator(supported: tuple[Assessed, ...]) -> Finding | None:
     """Reason (5): a verdict is invalid, is not there, or could not be computed."""
     causes = []
     for item in supported:
-        for verdict in find_uncomputed(item):
+        for predicate, verdict in find_uncomputed(item):
             cause = f"{verdict.predicate_id}: {verdict.verdict.value}"
-            if read_predicate(find_predicate(item, verdict)).checks:
+            if read_predicate(predicate).checks:
                 # What a check answered is no value of a candidate, so it may be named.
                 cause = f"{verdict.predicate_id}: {verdict.reason}"
             causes.append(cause)
