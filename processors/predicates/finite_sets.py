@@ -23,8 +23,11 @@ _FREE_TRIES: Final = 4
 _SCOPE: Final = Scope(slots={})
 
 
-def solve_strings(by_kind: ByKind) -> Mapping[str, str] | None:
-    """Return a string for every slot that must be one; None when the atoms cannot all be true."""
+def solve_strings(by_kind: ByKind, chained: Sequence[str]) -> Mapping[str, str] | None:
+    """Return a string for every slot that must be one; None when the atoms cannot all be true.
+
+    ``chained`` names the slots among which equality with the same is equality with each other.
+    """
     members = [*by_kind.get(Text, ()), *by_kind.get(OneOf, ())]
     pairs: list[Pair] = by_kind.get(Pair, [])
     if not members and not pairs:
@@ -44,8 +47,11 @@ def solve_strings(by_kind: ByKind) -> Mapping[str, str] | None:
             return None
         chosen[name] = text
     fixed = {name: _fix(group) for name, group in by_string.items()} if pairs else {}
-    if not all(_agrees(pair, parents, fixed) for pair in pairs):
-        return None
+    direct = [pair[:2] for pair in pairs if pair.positive and pair.match is Match.EXACT]
+    for pair in pairs:
+        same = pair[:2] in direct or pair[1::-1] in direct or pair.left in chained
+        if not _agrees(pair, parents if same else {}, fixed):
+            return None
     return {atom.name: chosen[climb(parents, atom.name)] for atom in members}
 
 

@@ -56,6 +56,9 @@ _ORDERED: Final = ("number", "money", "temporal", "elapsed", "time", "period")
 _MIXED: Final[Mapping[str | None, SlotType]] = {
     TIMESTAMP: SlotType.TIMESTAMP, LOCAL: SlotType.LOCAL, DATE: SlotType.DATE,
 }  # fmt: skip
+_DATED: Final = (
+    SlotType.DATE, SlotType.TIMESTAMP, SlotType.LOCAL, SlotType.ANY, SlotType.UNKNOWN,
+)  # fmt: skip
 _ALIKE: Final = (
     SlotType.DATE, SlotType.TIMESTAMP, SlotType.LOCAL, SlotType.TIME, SlotType.ELAPSED,
     SlotType.MONEY,
@@ -98,7 +101,7 @@ def solve(atoms: Sequence[Atom], types: Mapping[str, SlotType]) -> Solution | No
     if groups is None:
         return None
     numbers = _solve_numbers(by_kind, *groups, types)
-    strings = solve_strings(by_kind)
+    strings = solve_strings(by_kind, _find_chained(by_kind, *groups, types))
     lists = solve_lists(by_kind)
     if numbers is None or strings is None or lists is None:
         return None
@@ -124,6 +127,26 @@ def _join_groups(by_kind: ByKind) -> tuple[dict[str, str], dict[str, str]] | Non
                 if classes.setdefault(climb(parents, name), needed) != needed:
                     return None
     return parents, classes
+
+
+def _find_chained(
+    by_kind: ByKind,
+    parents: Mapping[str, str],
+    classes: Mapping[str, str],
+    types: Mapping[str, SlotType],
+) -> tuple[str, ...]:
+    """Return the paired slots among which equality is a chain: a == b == c means a == c.
+
+    It is none where dates and instants may meet, for they are equal by the day only.
+    """
+    names = dict.fromkeys(name for pair in by_kind.get(Pair, ()) for name in pair[:2])
+    known = dict(classes)
+    for name in names:
+        if name in types:
+            known.setdefault(climb(parents, name), "temporal" if types[name] in _DATED else "other")
+    return tuple(
+        name for name in names if known.get(climb(parents, name), "temporal") != "temporal"
+    )
 
 
 def _classify_line(atom: Difference | Unequal) -> str:

@@ -21,6 +21,7 @@ LETTERS = ("a", "b", "c", "d")
 TYPES = {
     **{f"slots.{name}": SlotType.INT for name in INTS},
     **{f"slots.{name}": SlotType.DECIMAL for name in REALS},
+    **{f"slots.{name}": SlotType.STRING for name in TEXTS},
 }
 SIGNS = ("<", "<=", ">", ">=", "==", "!=")
 
