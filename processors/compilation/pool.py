@@ -20,6 +20,8 @@ from processors.compilation.units import (
     TEXT,
     Stating,
     build_slot_unit,
+    build_text_unit,
+    build_unit,
     count_answer_units,
     list_statements,
 )
@@ -32,7 +34,6 @@ from schemas.event import (
     HintKind,
     ObservationCorrected,
     PrincipalKind,
-    Sensitivity,
     SlotStatement,
     UtteranceObserved,
 )
@@ -166,12 +167,7 @@ def _take_text(pool: Pool, view: View, row: EventRow, seq: int, payload: Utteran
     pool.touched[TEXT] = seq
     if row.effective_ms > pool.as_of_ms or not is_inside(payload.scopes, pool.scopes):
         return
-    text = payload.text
-    unit = Unit(
-        f"{seq}#0", row.event.event_id, row.digest, seq, text, None, "", None, None, (TEXT,),
-        cap_authority(view, row, seq), False, Sensitivity.NONE,
-        len(text) if text.isascii() else len(text.encode()), None,
-    )  # fmt: skip
+    unit = build_text_unit(row, seq, payload.text, cap_authority(view, row, seq))
     pool.units.append((seq, 0, unit))
 
 
@@ -189,13 +185,7 @@ def _take_evidence(
             continue
         if draft.scopes and not is_inside(draft.scopes, pool.scopes):
             continue
-        cost = len(draft.content.encode()) if draft.cost is None else draft.cost
-        unit = Unit(
-            f"{seq}#{index}", row.event.event_id, row.digest, seq, draft.content,
-            draft.reference, "", draft.slot, draft.value, draft.dimensions, worth,
-            draft.tail_witness, draft.sensitivity, cost, None,
-        )  # fmt: skip
-        pool.units.append((seq, index, unit))
+        pool.units.append((seq, index, build_unit(row, seq, index, draft, worth)))
 
 
 def _take_statements(pool: Pool, view: View, row: EventRow, seq: int) -> None:

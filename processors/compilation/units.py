@@ -18,6 +18,7 @@ from schemas.event import (
     PrincipalKind,
     Sensitivity,
     SlotStatement,
+    UnitDraft,
     UtteranceObserved,
     UtteranceOrigin,
 )
@@ -97,18 +98,27 @@ def units_of(
                 )
     elif isinstance(payload, EvidenceRecorded):
         for index, draft in enumerate(payload.units):
-            cost = len(draft.content.encode()) if draft.cost is None else draft.cost
-            yield index, Unit(
-                f"{seq}#{index}", event.event_id, row.digest, seq, draft.content,
-                draft.reference, "", draft.slot, draft.value, draft.dimensions, worth,
-                draft.tail_witness, draft.sensitivity, cost, None,
-            )  # fmt: skip
+            yield index, build_unit(row, seq, index, draft, worth)
     elif isinstance(payload, UtteranceObserved):
-        text = payload.text
-        yield 0, Unit(
-            f"{seq}#0", event.event_id, row.digest, seq, text, None, "", None, None,
-            (TEXT,), worth, False, Sensitivity.NONE, len(text.encode()), None,
-        )  # fmt: skip
+        yield 0, build_text_unit(row, seq, payload.text, worth)
+
+
+def build_unit(row: EventRow, seq: int, index: int, draft: UnitDraft, worth: Authority) -> Unit:
+    """Return the unit of one draft; without a cost it costs its UTF-8 bytes."""
+    content = draft.content
+    return Unit(
+        f"{seq}#{index}", row.event.event_id, row.digest, seq, content, draft.reference, "",
+        draft.slot, draft.value, draft.dimensions, worth, draft.tail_witness, draft.sensitivity,
+        len(content.encode()) if draft.cost is None else draft.cost, None,
+    )  # fmt: skip
+
+
+def build_text_unit(row: EventRow, seq: int, text: str, worth: Authority) -> Unit:
+    """Return the unit of a user's utterance."""
+    return Unit(
+        f"{seq}#0", row.event.event_id, row.digest, seq, text, None, "", None, None, (TEXT,),
+        worth, False, Sensitivity.NONE, len(text.encode()), None,
+    )  # fmt: skip
 
 
 def build_slot_unit(
