@@ -33,7 +33,7 @@ from processors.predicates.operands import (
     compile_operand,
 )
 from processors.predicates.rendering import render_operand
-from processors.predicates.scope import Note, Problem, Scope, Setting
+from processors.predicates.scope import Note, Problem, Scope, Setting, spend_steps
 from processors.predicates.verdict import (
     FAILS,
     HOLDS,
@@ -214,6 +214,7 @@ def _compile_sets(comparison: Comparison, binding: Binding) -> Judge:
         verdict = HOLDS
         assert isinstance(left, tuple)
         assert isinstance(right, tuple)
+        spend_steps(notes, len(left) * len(right))
         for item in left:
             found = _judge_any(right, item, match, setting, excluded=excluded, pattern_first=True)
             verdict = combine_and(verdict, found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from processors.limits import COMPILED_MAX
+from processors.limits import COMPILED_MAX, EVALUATION_STEPS_MAX
 from processors.predicates.comparison_closures import compile_comparison
 from processors.predicates.expression import (
     And,
@@ -19,6 +19,7 @@ from processors.predicates.expression import (
     Expression,
     IsNull,
     Not,
+    Operator,
     Or,
     Path,
     Quantified,
@@ -27,7 +28,16 @@ from processors.predicates.expression import (
 )
 from processors.predicates.operands import Binding, Items, Judge, compile_collection, compile_path
 from processors.predicates.rendering import render, render_path
-from processors.predicates.scope import CITED, VACUOUS, Note, Problem, Scope
+from processors.predicates.scope import (
+    CITED,
+    VACUOUS,
+    Note,
+    Notes,
+    Problem,
+    Scope,
+    StepsError,
+    spend_steps,
+)
 from processors.predicates.text import PredicateTextError, parse
 from processors.predicates.verdict import (
     FAILS,
@@ -39,6 +49,7 @@ from processors.predicates.verdict import (
     combine_or,
     negate,
 )
+from processors.predicates.walk import walk_conditions
 from schemas.predicate import Predicate
 
 _ATTESTED: Final = {"pass": HOLDS, "fail": FAILS, "error": INVALID}
@@ -61,6 +72,8 @@ class Evaluation:
 
 Judgement: TypeAlias = Callable[[Scope], Evaluation]
 
+_TWO_LISTS: Final = (Operator.SUBSET_OF, Operator.DISJOINT_FROM)
+_TOO_LONG: Final = Evaluation(INVALID, reason=f"more than {EVALUATION_STEPS_MAX} list items")
 _HELD: Final = Evaluation(HOLDS)
 _FAILED: Final = Evaluation(FAILS)
 
@@ -100,13 +113,16 @@ def _compile_text(text: str, unless: str | None, zone: str | None) -> Judgement:
     if unless is not None:
         expression = Unless(expression, parse(unless))
     check = _compile(expression, Binding(zone))
+    start: Callable[[], list[Note]] = Notes if _needs_steps(expression) else list
 
     def run(scope: Scope) -> Evaluation:
-        notes: list[Note] = []
+        notes = start()
         try:
             verdict = check(scope, notes, ())
         except ArithmeticError:
             return Evaluation(INVALID, reason="a number that cannot be computed exactly")
+        except StepsError:
+            return _TOO_LONG
         if not notes:
             if verdict is HOLDS:
                 return _HELD
@@ -115,6 +131,15 @@ def _compile_text(text: str, unless: str | None, zone: str | None) -> Judgement:
         return _conclude(verdict, notes)
 
     return run
+
+
+def _needs_steps(expression: Expression) -> bool:
+    """Return whether an evaluation may look at more items than the scope has."""
+    return any(
+        isinstance(node, Quantified)
+        or (isinstance(node, Comparison) and node.operator in _TWO_LISTS)
+        for node in walk_conditions(expression)
+    )
 
 
 def _conclude(verdict: Verdict, notes: list[Note]) -> Evaluation:
@@ -173,21 +198,23 @@ def _compile_or(checks: tuple[Judge, ...]) -> Judge:
         # A branch that holds over something is preferred to one that holds over nothing, and
         # only the remarks of the branch that decides are kept.
         verdict = FAILS
-        collected: list[Note] = []
+        start = len(notes)
         vacuous: list[Note] | None = None
         for check in checks:
-            own: list[Note] = []
-            found = check(scope, own, items)
+            at = len(notes)
+            found = check(scope, notes, items)
             if found is HOLDS:
+                own = notes[at:]
                 if not any(tag == VACUOUS for tag, _ in own):
-                    notes.extend(own)
+                    notes[start:] = own
                     return HOLDS
                 vacuous = own if vacuous is None else vacuous
             else:
                 verdict = combine_or(verdict, found)
-                collected.extend(own)
-        notes.extend(collected if vacuous is None else vacuous)
-        return verdict if vacuous is None else HOLDS
+        if vacuous is None:
+            return verdict
+        notes[start:] = vacuous
+        return HOLDS
 
     return check_any
 
@@ -196,10 +223,10 @@ def _compile_unless(rule: Judge, exception: Judge) -> Judge:
     either = _compile_or((rule, exception))
 
     def check_unless(scope: Scope, notes: list[Note], items: Items) -> Verdict:
-        own: list[Note] = []
-        if either(scope, own, items) is HOLDS:
-            notes.extend(own)
+        start = len(notes)
+        if either(scope, notes, items) is HOLDS:
             return HOLDS
+        del notes[start:]
         return rule(scope, notes, items)
 
     return check_unless
@@ -228,6 +255,7 @@ def _compile_quantified(expression: Quantified, binding: Binding) -> Judge:
         if not values:
             notes.append(remark)
             return empty
+        spend_steps(notes, len(values))
         verdict = empty
         for value in values:
             found = body(scope, notes, (*items, value))

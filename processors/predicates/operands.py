@@ -28,7 +28,7 @@ from processors.predicates.expression import (
     Sum,
 )
 from processors.predicates.rendering import render_path
-from processors.predicates.scope import Note, Problem, Scope, Setting
+from processors.predicates.scope import Note, Problem, Scope, Setting, spend_steps
 from processors.predicates.verdict import INVALID, MISSING, Verdict
 from schemas.value import RecordValue, StringSet, Timestamp, Value
 
@@ -92,6 +92,21 @@ def compile_path(path: Path, binding: Binding) -> Read:
 
 def compile_collection(path: Path, binding: Binding) -> ReadMany:
     """Return the closure that reads the items of a list, of a set or of a path with ``[*]``."""
+    read_items = _compile_items(path, binding)
+    if not binding.variables:
+        return read_items
+
+    def read_again(scope: Scope, notes: list[Note], items: Items) -> tuple[Value, ...] | Problem:
+        # Inside a quantifier a list is read once for each item of the list outside.
+        values = read_items(scope, notes, items)
+        if type(values) is tuple:
+            spend_steps(notes, len(values))
+        return values
+
+    return read_again
+
+
+def _compile_items(path: Path, binding: Binding) -> ReadMany:
     text = render_path(path)
     absent = Problem(MISSING, f"{text}: no value")
     if EVERY in path.steps:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, TypeAlias
 
+from processors.limits import EVALUATION_STEPS_MAX
 from processors.predicates.verdict import Verdict
 from schemas.value import Value
 
@@ -55,6 +56,35 @@ class Problem:
 
 Note: TypeAlias = tuple[str, str]
 """A remark of an evaluation: (tag, text); tags are ``missing``, ``invalid`` and those below."""
+
+
+class Notes(list[Note]):
+    """The remarks of an evaluation over lists, and how many more items it may look at."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self) -> None:
+        """Start without remarks and with all steps left."""
+        super().__init__()
+        self.steps = EVALUATION_STEPS_MAX
+
+
+class StepsError(Exception):
+    """An evaluation would look at too many items; its verdict is invalid."""
+
+
+def spend_steps(notes: list[Note], count: int) -> None:
+    """Count items looked at.
+
+    Raises:
+        StepsError: more than ``EVALUATION_STEPS_MAX`` in all.
+
+    """
+    if isinstance(notes, Notes):
+        notes.steps -= count
+        if notes.steps < 0:
+            raise StepsError
+
 
 VACUOUS: Final = "vacuous"  # A quantifier over an empty list; the text is the list's path.
 CITED: Final = "cited"  # An exchange rate was used; the text is its unit id.

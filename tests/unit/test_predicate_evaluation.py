@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from processors.predicates.evaluation import Evaluation, evaluate, judge
+from processors.predicates.evaluation import evaluate, judge
 from processors.predicates.scope import Scope, UnitValue
 from processors.predicates.verdict import HOLDS
 from schemas.predicate import Predicate, PredicateScope
@@ -126,39 +126,6 @@ def test_an_operator_follows_its_table(text, slots, expected):
 def test_connectives_rank_the_four_values(text, expected):
     """and, or, not and unless combine verdicts as the specification ranks them."""
     assert expected == verdict(text, yes=1, no=2, none=None, bad="x")
-
-
-@pytest.mark.parametrize(
-    ("word", "some", "empty"), [("all", "fails", "holds"), ("any", "holds", "fails"),
-                                ("none", "fails", "holds")],
-)  # fmt: skip
-def test_an_empty_list_is_recorded_when_a_rule_holds_over_it(word, some, empty):
-    """all and none hold over nothing, and say so; any fails over nothing."""
-    text = f"{word} d in slots.days: d == 1"
-
-    assert some == verdict(text, days=(1, 2))
-    found = evaluate(text, Scope(slots={"days": ()}))
-    assert Evaluation(empty, ("slots.days",) if empty == HOLDS else ()) == found
-
-
-def test_a_vacuous_path_is_named_from_the_slot():
-    """The list inside a list is named by its full path, for the requirement it adds."""
-    text = "all d in slots.days: all m in d.meals: m.price <= 5"
-    days = (build_record(meals=()), build_record(meals=(build_record(price=3),)))
-
-    found = evaluate(text, Scope(slots={"days": days}))
-
-    assert Evaluation(HOLDS, ("slots.days[*].meals",)) == found
-
-
-def test_a_true_alternative_is_preferred_to_a_vacuous_one():
-    """A disjunction that holds over something is not recorded as holding over nothing."""
-    text = "all d in slots.days: d == 1 or slots.a == 1"
-    first = "(all d in slots.days: d == 1) or slots.a == 1"
-
-    assert Evaluation(HOLDS, ("slots.days",)) == evaluate(text, Scope(slots={"days": ()}))
-    assert Evaluation(HOLDS) == evaluate(first, Scope(slots={"days": (), "a": 1}))
-    assert ("slots.days",) == evaluate(first, Scope(slots={"days": (), "a": 2})).vacuous
 
 
 def test_operands_reach_state_units_and_the_amended_commitment():
