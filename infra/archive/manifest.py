@@ -31,13 +31,13 @@ class TopicTotal:
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """One segment file: its first frame, first event offset, frames and bytes."""
+    """One segment file: its first frame, first event offset, frames and size in bytes."""
 
     name: str
     first_frame: int
     first_offset: int
     frames: int
-    bytes: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,7 @@ def prove_inclusion(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
     return tuple(path)
 
 
-def is_included(
-    leaf: bytes, *, index: int, size: int, path: Sequence[bytes], root: bytes
-) -> bool:
+def is_included(leaf: bytes, *, index: int, size: int, path: Sequence[bytes], root: bytes) -> bool:
     """Tell whether a path leads from the leaf at this index of a tree of this size to the root."""
     if not 0 <= index < size:
         return False

@@ -4,7 +4,17 @@ import sys
 
 import typer
 
-from infra.cli import appending, demo, explaining, folding, linting, reading, replaying, turning
+from infra.cli import (
+    appending,
+    archiving,
+    demo,
+    explaining,
+    folding,
+    linting,
+    reading,
+    replaying,
+    turning,
+)
 from infra.logs import configure_logs
 from infra.settings import Settings
 
@@ -19,7 +29,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (demo, appending, folding, turning, reading, replaying, explaining, linting):
+for module in (
+    demo, appending, folding, turning, reading, replaying, explaining, linting, archiving,
+):  # fmt: skip
     module.register(app)
 
 

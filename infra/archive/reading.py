@@ -1,0 +1,182 @@
+"""Reading an archive: its frames, its outputs, and each partition as an input log (replay).
+
+Every frame is checked against the chain as it is read. That the chain is that of the manifest and
+of a checkpoint is verification.py's affair; what is opened here reads as far as the chain holds.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple, TypeVar
+
+from infra.archive import frames
+from infra.archive.frames import Frame, FrameFault
+from infra.archive.manifest import ManifestError, PartitionEntry, read_manifest
+from schemas.archive import ArchivedEvent, ArchivedOutput
+from schemas.codec import DecodeError, decode
+from streams.failures import LogDamaged, LogGap
+from streams.ports import LogBounds, LogRecord, OutputRecord, PlacedOutput
+
+R = TypeVar("R")
+
+DAMAGE_REMEDY: Final = "commitments verify tells what is wrong; take another copy of the archive"
+
+
+class RecordedOutput(NamedTuple):
+    """One output as archived: its topic, key and value."""
+
+    topic: str
+    key: bytes
+    value: bytes
+
+
+class RecordedEvent(NamedTuple):
+    """One record of ``events`` as archived, its fate, what it put out, and its frame's index."""
+
+    record: LogRecord
+    fate: bytes
+    outputs: tuple[RecordedOutput, ...]
+    frame: int
+
+
+class Archive:
+    """One archive, opened for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the manifest.
+
+        Raises:
+            LogDamaged: there is none, or it was altered.
+        """
+        self.folder = folder
+        try:
+            self.manifest = read_manifest(folder)
+        except ManifestError as error:
+            raise LogDamaged(f"{error}. {DAMAGE_REMEDY}") from None
+        self._entries = {entry.head.partition: entry for entry in self.manifest.partitions}
+
+    @property
+    def partitions(self) -> tuple[int, ...]:
+        """Return the partitions, in order."""
+        return tuple(sorted(self._entries))
+
+    def entry(self, partition: int) -> PartitionEntry:
+        """Return what the manifest says of a partition.
+
+        Raises:
+            LogDamaged: the archive has no such partition.
+        """
+        if partition not in self._entries:
+            raise LogDamaged(f"{self.folder}: there is no partition {partition} in it")
+        return self._entries[partition]
+
+    def read_frames(self, partition: int, first_offset: int = 0) -> Iterator[Frame]:
+        """Yield the frames from the segment of an offset on, each checked against the chain.
+
+        Raises:
+            LogDamaged: naming the segment and frame that were altered.
+        """
+        entry = self.entry(partition)
+        starts = [segment.first_offset for segment in entry.segments]
+        first = max(0, bisect_right(starts, first_offset) - 1)
+        previous = None if first else frames.START
+        for segment in entry.segments[first:]:
+            path = self.folder / segment.name
+            content = path.read_bytes()
+            # The first segment of a partial reading states what stands before it.
+            begun = content[frames.HEADER_BYTES - frames.DIGEST_BYTES : frames.HEADER_BYTES]
+            try:
+                for frame in frames.walk_frames(
+                    content, segment=segment.name, partition=partition,
+                    first_index=segment.first_frame, frames=segment.frames,
+                    previous=begun if previous is None else previous,
+                ):  # fmt: skip
+                    previous = frame.digest
+                    yield frame
+            except FrameFault as fault:
+                raise LogDamaged(f"{self.folder}: {fault}. {DAMAGE_REMEDY}") from None
+        if entry.segments and previous != entry.last_digest:
+            raise LogDamaged(
+                f"{self.folder}: the last frame is not the manifest's. {DAMAGE_REMEDY}"
+            )
+
+    def history(self, partition: int, first_offset: int = 0) -> Iterator[RecordedEvent]:
+        """Yield the events from an offset on, each with its fate and outputs."""
+        event: ArchivedEvent | None = None
+        outputs: list[RecordedOutput] = []
+        place = 0
+        for frame in self.read_frames(partition, first_offset):
+            if frame.kind in frames.KIND_TOPICS:
+                output = self._decode(ArchivedOutput, frame)
+                topic = frames.KIND_TOPICS[frame.kind]
+                outputs.append(RecordedOutput(topic, output.key, output.value))
+                continue
+            if event is not None and event.offset >= first_offset:
+                yield _record(event, outputs, place)
+            event, outputs, place = self._decode(ArchivedEvent, frame), [], frame.index
+        if event is not None and event.offset >= first_offset:
+            yield _record(event, outputs, place)
+
+    def outputs(self, topic: str) -> Iterator[PlacedOutput]:
+        """Yield the outputs of a topic, partition by partition, in input order."""
+        for partition in self.partitions:
+            for event in self.history(partition):
+                for place, output in enumerate(event.outputs):
+                    if output.topic == topic:
+                        record = OutputRecord(topic, output.key, output.value)
+                        yield PlacedOutput(event.record.offset, place, record)
+
+    def log(self, partition: int = 0) -> "ArchiveLog":
+        """Return a partition as an input log."""
+        return ArchiveLog(self, partition)
+
+    def _decode(self, cls: type[R], frame: Frame) -> R:
+        try:
+            return decode(cls, frame.body)
+        except DecodeError as error:
+            raise LogDamaged(f"{self.folder}, frame {frame.index}: {error}") from None
+
+
+def _record(event: ArchivedEvent, outputs: Sequence[RecordedOutput], frame: int) -> RecordedEvent:
+    headers = tuple((header.name, header.content) for header in event.headers)
+    record = LogRecord(event.offset, event.key, event.value, event.timestamp_ms, headers)
+    return RecordedEvent(record, event.fate, tuple(outputs), frame)
+
+
+class ArchiveLog:
+    """One partition of an archive as an InputLog: what was on the log when it was archived."""
+
+    def __init__(self, archive: Archive, partition: int) -> None:
+        """Read from the first event."""
+        self._archive = archive
+        self._partition = partition
+        self._entry = archive.entry(partition)
+        self._history: Iterator[RecordedEvent] | None = None
+        self._next_offset = 0
+
+    @property
+    def identity(self) -> bytes:
+        """Return the identity of the log that was archived."""
+        return self._archive.manifest.log_identity
+
+    def bounds(self) -> LogBounds:
+        """Return the offsets from the first event to where the ledger stood."""
+        return LogBounds(self._entry.first_offset, self._entry.head.next_offset)
+
+    def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
+        """Return up to limit records from first on; see InputLog."""
+        if first < self._entry.first_offset:
+            raise LogGap(
+                f"offsets {first} to {self._entry.first_offset - 1} are not in the archive"
+            )
+        if self._history is None or first < self._next_offset:
+            self._history = self._archive.history(self._partition, first)
+        records: list[LogRecord] = []
+        for event in self._history:
+            if event.record.offset >= first:
+                records.append(event.record)
+            if len(records) == limit:
+                break
+        if records:
+            self._next_offset = records[-1].offset + 1
+        return records
