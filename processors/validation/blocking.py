@@ -13,7 +13,7 @@ from processors.activation.coverage import PREDICATE, binds, is_empty, is_known,
 from processors.applicability import applies_to_scene, find_slots
 from processors.predicates.text import PredicateTextError, parse
 from processors.predicates.walk import Reads, collect_reads
-from processors.situation import Situation
+from processors.situation import Situation, Unit
 from processors.validation.assessment import Assessed
 from processors.validation.clarification import Key, Needs, key_of
 from schemas.outcome import PredicateVerdict, Verdict
@@ -39,15 +39,15 @@ class Obstacles:
 
 
 def find_unreachable(
-    situation: Situation, requirements: tuple[Requirement, ...]
+    situation: Situation, requirements: tuple[Requirement, ...], evidence: tuple[Unit, ...]
 ) -> tuple[Requirement, ...]:
     """Return the requirements that leave no type of the scene a feasible candidate (5.7 (2)).
 
     A type without such a requirement leaves a way, and then none is returned. A requirement is
-    out of reach when no valid unit has its dimension, when neither u_t, h_t nor the request has
+    out of reach when no unit of Z* has its dimension, when neither u_t, h_t nor the request has
     its slot, or when no predicate in force fixes the slot that must be confirmed.
     """
-    lost = [one for one in requirements if not is_reachable(situation, one)]
+    lost = [one for one in requirements if not is_reachable(situation, one, evidence)]
     names = situation.scene.commitment_types
     if not lost or not names:
         return ()
@@ -60,11 +60,13 @@ def find_unreachable(
     return tuple(one for one in lost if any(key_of(one) in keys for keys in bound.values()))
 
 
-def is_reachable(situation: Situation, requirement: Requirement) -> bool:
-    """Return whether some candidate could meet a requirement with what is held now."""
+def is_reachable(
+    situation: Situation, requirement: Requirement, evidence: tuple[Unit, ...]
+) -> bool:
+    """Return whether some candidate could meet a requirement with what is at hand now."""
     match requirement.kind:
         case RequirementKind.DIMENSION:
-            return is_held(situation, requirement)
+            return any(meets(unit, requirement) for unit in evidence)
         case RequirementKind.SLOT:
             return is_held(situation, requirement) or any(
                 # Within what the user confirmed about it, the slot's value is to be proposed.

@@ -19,6 +19,7 @@ from processors.activation.coverage import (
     TYPE,
     VACUOUS,
     WANTED,
+    meets,
 )
 from processors.limits import QUESTIONS_PER_EPISODE_MAX
 from processors.situation import Situation
@@ -38,6 +39,7 @@ _NAMES: Final = (PREDICATE, VACUOUS, CONFLICT, SCENE, TYPE, OBLIGATION, WANTED, 
 
 _ABSENT: Final = 0
 _UNCONFIRMED: Final = 1
+_HELD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,10 @@ def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
         if requirement.kind is RequirementKind.RESOLVE:
             yield from _draft_resolution(situation, requirement)
             continue
+        if is_too_large(situation, requirement):
+            # The user is told, and never asked for what is held (spec 4.4).
+            yield _Draft(_HELD, "", (requirement,), (), ())
+            continue
         yield _Draft(_ABSENT, "", (requirement,), (read_slot(requirement),), ())
     if unconfirmed:
         unconfirmed.sort(key=lambda item: (item[1].slot, item[1].digest))
@@ -191,6 +197,13 @@ def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
             (),
             tuple(option for _, option in unconfirmed),
         )
+
+
+def is_too_large(situation: Situation, requirement: Requirement) -> bool:
+    """Return whether E_t holds a dimension that is missing: the budget left it out of Z*."""
+    return requirement.kind is RequirementKind.DIMENSION and any(
+        meets(unit, requirement) for unit in situation.units
+    )
 
 
 def read_slot(requirement: Requirement) -> str:

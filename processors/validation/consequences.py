@@ -203,7 +203,8 @@ def _fold_repair(situation: Situation, basis: Basis, act: RepairAct) -> Changes:
         digests=tuple(option.digest for option in act.question.options),
         turn_id=situation.turn_id,
         asked_seq=seq,
-        status=OPEN,
+        # What no answer can provide waits for none, so that a bare "yes" is not taken for one.
+        status=OPEN if act.question.slots or act.question.options else CLOSED,
     )
     changes[EpisodeRow, situation.scene.name] = replace(
         situation.episode, questions=situation.episode.questions + 1, ambiguous_seq=None

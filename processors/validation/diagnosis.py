@@ -11,6 +11,7 @@ from typing import Final
 from processors.activation.coverage import PROPOSAL
 from processors.situation import Situation
 from processors.validation.assessment import Assessed, Assessment, list_supported, rank_vector
+from processors.validation.basis import Basis
 from processors.validation.blocking import (
     collect_needs,
     find_uncomputed,
@@ -28,8 +29,9 @@ from processors.validation.contradiction import (
     find_contradiction,
 )
 from schemas.outcome import Act, Reason, Verdict
-from schemas.packet import Requirement, RequirementKind
+from schemas.packet import Coverage, Requirement, RequirementKind
 
+UNITS_NAMED_MAX: Final = 4  # Units named as over budget; the certificate has them all.
 DETAILS_MAX: Final = 32  # Causes that an act names; the certificate has them all.
 
 NO_NEEDS: Final = Needs((), (), {})
@@ -54,7 +56,9 @@ def diagnose_standing(situation: Situation) -> Finding | None:
     return None
 
 
-def diagnose_early(situation: Situation, requirements: tuple[Requirement, ...]) -> Finding | None:
+def diagnose_early(
+    situation: Situation, requirements: tuple[Requirement, ...], basis: Basis
+) -> Finding | None:
     """Return reason (0), (1) or (2), or None when candidates may be asked for (spec 5.1).
 
     A bare "yes" that several questions could have meant is clarified first (spec 5.9).
@@ -67,15 +71,16 @@ def diagnose_early(situation: Situation, requirements: tuple[Requirement, ...]) 
     episode = situation.episode
     if episode.failed_seq is not None and episode.confirmed_seq < episode.failed_seq:
         return Finding(Reason.COMMITMENT_FAILED)
-    lost = find_unreachable(situation, requirements)
+    lost = find_unreachable(situation, requirements, basis.evidence)
     if lost:
-        return Finding(Reason.MISSING_EVIDENCE, Needs(lost, (), {}), detail=_join(map(_name, lost)))
+        detail = _join(_describe_lost(one, basis.coverage) for one in lost)
+        return Finding(Reason.MISSING_EVIDENCE, Needs(lost, (), {}), detail=detail)
     return None
 
 
-def diagnose(situation: Situation, assessment: Assessment) -> Finding:
+def diagnose(situation: Situation, assessment: Assessment, basis: Basis) -> Finding:
     """Return delta of a turn whose F_t is empty: the first reason that applies (spec 5.7)."""
-    early = diagnose_early(situation, assessment.requirements)
+    early = diagnose_early(situation, assessment.requirements, basis)
     supported = list_supported(assessment)
     if early is not None:
         if early.reason is not Reason.MISSING_EVIDENCE:
@@ -181,6 +186,16 @@ def _describe_unsupported(situation: Situation, assessment: Assessment) -> str:
             if verdict.verdict is not Verdict.HOLDS
         )
     return _join(causes) or "no candidates"
+
+
+def _describe_lost(requirement: Requirement, coverage: tuple[Coverage, ...]) -> str:
+    """Name a requirement out of reach, and what would cover it where a budget is in the way."""
+    name = _name(requirement)
+    for item in coverage:
+        if item.requirement == requirement and item.budget_needed is not None:
+            units = ", ".join(item.unit_ids[:UNITS_NAMED_MAX])
+            return f"{name}: {item.status.value}, needs {item.budget_needed} for {units}"
+    return name
 
 
 def _name(requirement: Requirement) -> str:

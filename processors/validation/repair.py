@@ -202,6 +202,9 @@ def _render(situation: Situation, act: Act, reason: Reason, content: _Content) -
         "scene": situation.scene.name,
         "slots": "" if question is None else ", ".join(question.slots),
         "options": "" if question is None else "; ".join(o.expression for o in question.options),
+        "requirements": ""
+        if question is None
+        else ", ".join(one.argument for one in question.requirements),
         "conflict": "; ".join(member.expression for member in content.conflict),
         "relaxations": "; ".join(f"{r.kind.value} {r.expression}" for r in content.relaxations),
         "alternatives": "; or ".join(
@@ -212,7 +215,8 @@ def _render(situation: Situation, act: Act, reason: Reason, content: _Content) -
     keys = [reason.value, act.value]
     last = find_default(keys)
     if act is Act.CLARIFY and reason is not Reason.AMBIGUOUS_ANSWER and question is not None:
-        last = find_default(["clarify_options" if question.options else "clarify_slots"])
+        form = "slots" if question.slots else "options" if question.options else "budget"
+        last = find_default([f"clarify_{form}"])
     elif reason is Reason.COMMITMENT_FAILED and not content.alternatives:
         last = find_default(["recontract_failed"])
     elif act is Act.FALLBACK:

@@ -23,6 +23,7 @@ DEFAULTS: Final[dict[str, str]] = {
     "clarify": "I need to know more before I can decide.",
     "clarify_slots": "Please tell me: {slots}.",
     "clarify_options": "Please confirm: {options}.",
+    "clarify_budget": "More is needed than fits into this turn: {requirements}. Allow it more.",
     "ambiguous_answer": "Several questions are open. Which one did you mean? {slots} {options}",
     "recontract": "What you confirmed leaves no way forward. Please change it.",
     "contract_conflict": "These cannot all be kept: {conflict}. You could: {relaxations}.",

@@ -41,7 +41,7 @@ def repair_early(
     """
 
     def derive() -> Finding | None:
-        return diagnose_early(situation, requirements)
+        return diagnose_early(situation, requirements, basis)
 
     finding = derive()
     if finding is None:
@@ -68,7 +68,7 @@ def decide(
             return commit(situation, basis, assessment.assessed, chosen)
 
     def derive() -> Finding:
-        return diagnose(situation, assessment)
+        return diagnose(situation, assessment, basis)
 
     return repair.repair(situation, basis, assessment.assessed, derive(), derive)
 

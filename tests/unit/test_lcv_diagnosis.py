@@ -4,11 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from processors.activation.coverage import derive_requirements
+from processors.validation.consequences import fold_outcome
+from processors.validation.validation import repair_early
 from schemas.candidate import SlotValue
 from schemas.catalogue import SlotType
 from schemas.observation import Alternative
 from schemas.outcome import Act, Commitment, Reason, RelaxationKind
+from schemas.packet import Coverage, Uncovered
 from schemas.row import EpisodeRow, QuestionRow
+from tests.given import Rows
 from tests.lcv import (
     basis,
     candidate,
@@ -133,10 +138,31 @@ def test_the_user_is_never_asked_for_what_is_held():
     )
 
     assert ("abstain", "unsupported") == kind(decided(told, candidate(dish="x")))
-    assert ("abstain", "unsupported") == kind(
-        decided(told, candidate(dish="x"), given=basis(evidence=()))
-    )
     assert "not used: dimension menu" == decided(told, candidate(dish="x")).detail
+
+
+def test_what_is_held_but_too_large_is_said_and_not_asked_for():
+    """R17 A: over budget is missing evidence; the act names unit and budget, and asks nothing."""
+    told = over(
+        types=(MEAL,),
+        in_scene=scene(required_dimensions=("menu",)),
+        units=(unit("1#0", ("menu",), cost=2_400),),
+    )
+    (required,) = derive_requirements(told)
+    large = Coverage(required, Uncovered.OVER_BUDGET, ("1#0",), 2_400)
+
+    act = repair_early(told, (required,), basis(coverage=(large,)))
+
+    assert ("clarify", "missing_evidence") == kind(act)
+    assert ((), (), (required,)) == (
+        act.question.slots, act.question.options, act.question.requirements
+    )  # fmt: skip
+    assert "dimension menu: over_budget, needs 2400 for 1#0" == act.detail
+    assert "closed" == next(
+        row.status
+        for (record, _), row in fold_outcome(Rows().view(), told, basis(), act).items()
+        if record is QuestionRow
+    )
 
 
 def test_a_slot_that_the_state_holds_is_not_asked_for():

@@ -91,7 +91,7 @@ def test_a_template_that_leaks_is_not_put_out():
     shown = replace(act, detail="dish: gado-gado")
 
     assert ("leak",) == check_act(
-        told, assessment.assessed, shown, lambda: diagnose(told, assessment)
+        told, assessment.assessed, shown, lambda: diagnose(told, assessment, basis())
     )
 
 
@@ -103,15 +103,15 @@ def test_an_act_whose_delta_is_not_found_again_is_not_put_out():
         told,
         basis(),
         assessment.assessed,
-        Finding(Reason.MISSING_EVIDENCE, diagnose(told, assessment).needs),
-        lambda: diagnose(told, assessment),
+        Finding(Reason.MISSING_EVIDENCE, diagnose(told, assessment, basis()).needs),
+        lambda: diagnose(told, assessment, basis()),
     )
     wrong = repair(
         told,
         basis(),
         assessment.assessed,
         Finding(Reason.CONTRACT_CONFLICT),
-        lambda: diagnose(told, assessment),
+        lambda: diagnose(told, assessment, basis()),
     )
 
     assert (Act.ABSTAIN, Reason.QUESTIONS_EXHAUSTED) == (act.act, act.reason)
@@ -130,7 +130,9 @@ def test_an_act_names_only_what_exists():
 
     def problems(**changes):
         changed = replace(act, **changes)
-        return check_act(told, assessment.assessed, changed, lambda: diagnose(told, assessment))
+        return check_act(
+            told, assessment.assessed, changed, lambda: diagnose(told, assessment, basis())
+        )
 
     ghost = replace(act.conflict[0], predicate_id="ghost")
     other_version = replace(act.conflict[0], version=99)
