@@ -23,6 +23,7 @@ from streams.core_reducer import CoreReducer
 from streams.ledger import Ledger
 from streams.ports import LogRecord
 from tests.conversation import START_MS
+from tests.hostile_events import draw_events
 from tests.hostile_records import FORM, HOSTILE, KEY, LIMIT, said, stated
 from tests.plain_fold import HeldLog, fold_plainly, name_row, number_events
 from tests.random_history import tell_crowd, tell_history
@@ -204,3 +205,16 @@ def test_the_regime_is_out_of_reach():
     regime = name_row(("", ""), RegimeRow, "")
 
     assert PLAIN.rows[regime] == store.rows[regime]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**9))
+def test_no_event_that_the_schema_allows_is_a_fault_of_the_core(seed):
+    """Fields that hold anything of their type are accepted or rejected, and fold to rows."""
+    draw = random.Random(seed)
+    sent = [(KEY, frame(event)) for event in draw_events(draw, 60)]
+    records, places = mix(sent, seed=seed)
+    store, fates = fold(records)
+
+    assert [] == [fate for fate in fates if fate.reason and fate.reason.value == "core_fault"]
+    check_good_is_untouched(store, fates, places)
