@@ -51,7 +51,6 @@ def rarely(*others, usual):
 
 
 authorities = st.sampled_from([Authority.INFERRED, Authority.OBSERVED, Authority.ASSERTED])
-dimensions = st.sampled_from(["menu", "allergy", "text"])
 
 
 @st.composite
@@ -172,8 +171,13 @@ def situations(draw):
             in_scene=in_scene,
             asked=request(asks=tuple(asked), text="a table for us"),
             units=tuple(
-                unit(f"{seq}#0", (draw(dimensions),), slot="menu", value=draw(values["dish"]))
-                for seq in (1, 2)
+                unit(
+                    f"{seq}#0",
+                    (draw(rarely("text", usual=dimension)),),
+                    slot="menu",
+                    value=draw(values["dish"]),
+                )
+                for seq, dimension in ((1, "menu"), (2, "allergy"))
             ),
         ),
         contract=draw(contracts()),

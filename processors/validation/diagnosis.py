@@ -34,6 +34,10 @@ from schemas.packet import Coverage, Requirement, RequirementKind
 UNITS_NAMED_MAX: Final = 4  # Units named as over budget; the certificate has them all.
 DETAILS_MAX: Final = 32  # Causes that an act names; the certificate has them all.
 
+NOT_USED: Final = "not used"  # Held, but no candidate carries or cites it.
+NOT_MET: Final = "not met"
+NO_CANDIDATES: Final = "no candidates"
+
 NO_NEEDS: Final = Needs((), (), {})
 
 
@@ -178,23 +182,25 @@ def _describe_unsupported(situation: Situation, assessment: Assessment) -> str:
         if item.report.unsupported:
             continue
         for requirement in item.report.unmet:
-            prefix = "not used" if is_held(situation, requirement) else "not met"
+            prefix = NOT_USED if is_held(situation, requirement) else NOT_MET
             causes.append(f"{prefix}: {_name(requirement)}")
         causes.extend(
             f"{verdict.predicate_id}: {verdict.verdict.value}"
             for verdict in item.report.verdicts
             if verdict.verdict is not Verdict.HOLDS
         )
-    return _join(causes) or "no candidates"
+    return _join(causes) or NO_CANDIDATES
 
 
 def _describe_lost(requirement: Requirement, coverage: tuple[Coverage, ...]) -> str:
-    """Name a requirement out of reach, and what would cover it where a budget is in the way."""
+    """Name a requirement out of reach, and the units that a budget keeps from covering it.
+
+    How much budget would do stands in the certificate's coverage (spec 4.4).
+    """
     name = _name(requirement)
     for item in coverage:
-        if item.requirement == requirement and item.budget_needed is not None:
-            units = ", ".join(item.unit_ids[:UNITS_NAMED_MAX])
-            return f"{name}: {item.status.value}, needs {item.budget_needed} for {units}"
+        if item.requirement == requirement and item.unit_ids:
+            return f"{name}: {item.status.value} for {', '.join(item.unit_ids[:UNITS_NAMED_MAX])}"
     return name
 
 

@@ -5,16 +5,36 @@ valid units, catalogue, request or outcome.
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from processors.predicates.rendering import render_literal
 from processors.situation import Situation
 from processors.validation.assessment import Assessed
+from processors.validation.diagnosis import NO_CANDIDATES, NOT_MET, NOT_USED
 from processors.validation.equality import list_leaves
+from processors.validation.support import CODES
 from processors.validation.texts import DEFAULTS, render_plain
+from processors.validation.verdicts import UNCHECKED
 from processors.validation.words import Words, join_words, occurs, read_words
+from schemas.agreement import CheckVerdict
 from schemas.candidate import SlotValue
-from schemas.outcome import RepairAct
+from schemas.outcome import RelaxationKind, RepairAct, Verdict
+from schemas.packet import RequirementKind, Uncovered
 from schemas.value import RecordValue, StringSet, Value
+
+_OWN_TEXTS: Final = (
+    *DEFAULTS.values(),
+    *CODES,
+    *(
+        member.value
+        for words in (Verdict, RequirementKind, RelaxationKind, Uncovered, CheckVerdict)
+        for member in words
+    ),
+    *(NOT_USED, NOT_MET, NO_CANDIDATES, UNCHECKED),
+    # The remarks of an evaluation on external checks, whose cause an act names.
+    *("check has no verdict", "check ended in", "for"),
+)
+"""The words of the acts themselves; a candidate that says "missing" gives nothing away by it."""
 
 
 def find_leaks(
@@ -71,13 +91,12 @@ def _list_act_texts(act: RepairAct) -> Iterator[str]:
 
 def _list_sources(situation: Situation) -> Iterator[str]:
     """Yield all that an act may repeat."""
-    yield from DEFAULTS.values()
+    yield from _OWN_TEXTS
     yield from _list_contract_texts(situation)
     yield from _list_state_texts(situation)
     yield from _list_catalogue_texts(situation)
     for unit in situation.units:
-        yield unit.content
-        yield unit.slot or ""
+        yield from (unit.unit_id, unit.content, unit.slot or "")
         yield from unit.dimensions
         yield from _list_value_texts(unit.value)
     request = situation.request

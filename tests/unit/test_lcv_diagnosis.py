@@ -157,7 +157,7 @@ def test_what_is_held_but_too_large_is_said_and_not_asked_for():
     assert ((), (), (required,)) == (
         act.question.slots, act.question.options, act.question.requirements
     )  # fmt: skip
-    assert "dimension menu: over_budget, needs 2400 for 1#0" == act.detail
+    assert "dimension menu: over_budget for 1#0" == act.detail
     assert "closed" == next(
         row.status
         for (record, _), row in fold_outcome(Rows().view(), told, basis(), act).items()

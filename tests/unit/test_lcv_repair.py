@@ -189,3 +189,22 @@ def test_every_reason_has_a_text():
         ({"in_scene": scene(required_slots=("dish",))}, "dish"),
     ):
         assert words in early(over(types=(MEAL,), **changes)).text
+
+
+@pytest.mark.parametrize("word", ["missing", "P1", "slot", "drop", "check", "1"])
+def test_the_words_of_acts_themselves_give_nothing_away(word):
+    """A candidate whose value is a word of our own does not spoil the act."""
+    told = over(
+        predicate("P1", 'attested("policy-7")'),
+        predicate("P2", "slots.guests <= 4"),
+        types=(MEAL,),
+        units=(unit("1#0", ("x",)),),
+    )
+
+    act = decided(told, candidate(dish=word, guests=1))
+    asked = decided(told, candidate(dish=word))
+
+    assert (Reason.VALIDATOR_FAILURE, "P1: check policy-7 has no verdict") == (
+        act.reason, act.detail
+    )  # fmt: skip
+    assert Act.CLARIFY is asked.act
