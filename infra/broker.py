@@ -1,8 +1,7 @@
 """A real Kafka broker for tests and development, without Docker: one KRaft node on loopback.
 
-Takes the broker named by BOOTSTRAP_SERVERS when there is one, else starts Apache Kafka from its
-jars on free ports with its data in a temporary folder. Nothing here is meant for production.
-`python -m infra.broker` runs one in the foreground.
+Takes the broker that BOOTSTRAP_SERVERS names, else starts Apache Kafka from its jars on free ports
+with its data in a temporary folder. `python -m infra.broker` runs one in the foreground.
 """
 
 import argparse
@@ -53,6 +52,8 @@ _PROPERTIES = {
     "share.coordinator.state.topic.replication.factor": "1",
     "transaction.max.timeout.ms": "60000",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
+    "broker.heartbeat.interval.ms": "500",
+    "broker.session.timeout.ms": "2000",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "1000",
     "log.cleaner.backoff.ms": "1000",

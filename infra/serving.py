@@ -4,6 +4,7 @@ Says at start what it serves and how durable that is; ends within ten seconds of
 """
 
 import asyncio
+import logging
 import os
 import signal
 import sys
@@ -70,6 +71,9 @@ def serve(settings: ServeSettings, *, build_reducer: Callable[[int], Reducer]) -
     if differences:
         shown = "\n".join(str(change) for change in differences)
         raise NotProvisionedError(f"run `commitments provision` first:\n{shown}")
+    for name in ("aiokafka", "faust", "mode"):
+        # They repeat every lost connection many times a second; a lost membership is said once.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     log = structlog.get_logger("ledger")
     log.info(
         "worker_starting",

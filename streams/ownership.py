@@ -66,6 +66,7 @@ class _Pulse:
 
     coordinator: GroupCoordinator | None = None
     member: str = ""
+    generation: int = -1
     heard_at: float = field(default_factory=time.monotonic)
 
 
@@ -199,8 +200,11 @@ class FaustOwnership:
                 f"FENCED_INSTANCE_ID: another worker of group {self._settings.group} uses the "
                 f"static id {self._settings.instance_id!r}. Give each worker an id of its own.",
             )
-        if before != coordinator.member_id and coordinator.generation > 0:
-            self._pulse.heard_at = time.monotonic()
+        if self._pulse.generation != coordinator.generation:
+            # Heartbeats rest while a member joins; the generation that it was given is an answer.
+            self._pulse.generation = coordinator.generation
+            if coordinator.generation > 0:
+                self._pulse.heard_at = time.monotonic()
 
 
 async def _beat(pulse: _Pulse, beat: Callable[[], Any]) -> bool:

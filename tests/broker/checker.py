@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaError, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from streams.ledger_bytes import GENESIS_CHAIN, decode_head, decode_record, is_sealed
 from streams.row_digest import sum_rows
@@ -56,7 +56,7 @@ def read_partition(
             "log_level": 0,
         }
     )
-    _, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), 10)
+    end = _ask_end(consumer, TopicPartition(topic, partition))
     consumer.assign([TopicPartition(topic, partition, 0)])
     found: list[tuple[bytes, bytes | None]] = []
     deadline = time.monotonic() + 60
@@ -74,6 +74,18 @@ def read_partition(
         raise AssertionError(f"{topic}-{partition} was not read to its end")
     finally:
         consumer.close()
+
+
+def _ask_end(consumer: Consumer, place: TopicPartition) -> int:
+    """Return the end of the partition; a new or moving one has no leader for a moment."""
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            return int(consumer.get_watermark_offsets(place, 10)[1])
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
 
 
 def count_committed(bootstrap_servers: str, topic: str, partitions: int) -> int:
