@@ -41,10 +41,10 @@ OVERHEAD_BYTES: Final = FRAME_BYTES + DIGEST_BYTES
 
 
 class Frame(NamedTuple):
-    """One frame: its kind, its index in the partition, its Avro body, its digest."""
+    """One frame: its kind, its number in the partition, its Avro body, its digest."""
 
     kind: int
-    index: int
+    number: int
     body: bytes
     digest: bytes
 

@@ -11,38 +11,47 @@ LEAF: Final = b"\x00"
 NODE: Final = b"\x01"
 EMPTY_ROOT: Final = hashlib.sha256(b"").digest()
 
+Tree = tuple[Sequence[bytes], ...]
+"""The levels of a tree: its leaves first, its root alone last; () for no leaf."""
+
 
 def hash_leaf(content: bytes) -> bytes:
     """Return the digest of a leaf with this content."""
     return hashlib.sha256(LEAF + content).digest()
 
 
+def grow_tree(leaves: Sequence[bytes]) -> Tree:
+    """Return the tree over leaf digests; a node without sibling rises as it is."""
+    levels = [leaves] if leaves else []
+    while levels and len(levels[-1]) > 1:
+        levels.append(_pair(levels[-1]))
+    return tuple(levels)
+
+
+def root_of(tree: Tree) -> bytes:
+    """Return a tree's root; that of no leaf is the digest of nothing."""
+    return tree[-1][0] if tree else EMPTY_ROOT
+
+
 def compute_root(leaves: Sequence[bytes]) -> bytes:
-    """Return the root over leaf digests; that of no leaf is the digest of nothing."""
-    if not leaves:
-        return EMPTY_ROOT
-    level = list(leaves)
-    while len(level) > 1:
-        level = _pair(level)
-    return level[0]
+    """Return the root over leaf digests."""
+    return root_of(grow_tree(leaves))
 
 
-def prove_inclusion(leaves: Sequence[bytes], index: int) -> tuple[bytes, ...]:
+def prove_inclusion(tree: Tree, index: int) -> tuple[bytes, ...]:
     """Return the path from a leaf to the root, lowest sibling first (RFC 6962, 2.1.1).
 
     Raises:
         IndexError: the tree has no leaf of that index.
 
     """
-    if not 0 <= index < len(leaves):
-        raise IndexError(f"leaf {index} of {len(leaves)}")
+    size = len(tree[0]) if tree else 0
+    if not 0 <= index < size:
+        raise IndexError(f"leaf {index} of {size}")
     path = []
-    level = list(leaves)
-    while len(level) > 1:
-        sibling = index ^ 1
-        if sibling < len(level):
-            path.append(level[sibling])
-        level = _pair(level)
+    for level in tree[:-1]:
+        if index ^ 1 < len(level):
+            path.append(level[index ^ 1])
         index >>= 1
     return tuple(path)
 
@@ -64,8 +73,7 @@ def is_included(leaf: bytes, *, index: int, size: int, path: Sequence[bytes], ro
     return not rest and digest == root
 
 
-def _pair(level: list[bytes]) -> list[bytes]:
-    """Return the next level; a node without sibling rises as it is."""
+def _pair(level: Sequence[bytes]) -> list[bytes]:
     sha256 = hashlib.sha256
     paired = [
         sha256(b"\x01" + level[place] + level[place + 1]).digest()

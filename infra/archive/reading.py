@@ -31,12 +31,16 @@ class RecordedOutput(NamedTuple):
 
 
 class RecordedEvent(NamedTuple):
-    """One record of ``events`` as archived, its fate, what it put out, and its frame's index."""
+    """One record of ``events`` as archived, its fate, and what it put out.
+
+    ``frame`` is the number of its frame; ``digests`` those of its frame and of its outputs'.
+    """
 
     record: LogRecord
     fate: bytes
     outputs: tuple[RecordedOutput, ...]
     frame: int
+    digests: tuple[bytes, ...]
 
 
 class Archive:
@@ -104,18 +108,21 @@ class Archive:
         """Yield the events from an offset on, each with its fate and outputs."""
         event: ArchivedEvent | None = None
         outputs: list[RecordedOutput] = []
-        place = 0
+        digests: list[bytes] = []
+        number = 0
         for frame in self.read_frames(partition, first_offset):
             if frame.kind in frames.KIND_TOPICS:
                 output = self._decode(ArchivedOutput, frame)
                 topic = frames.KIND_TOPICS[frame.kind]
                 outputs.append(RecordedOutput(topic, output.key, output.value))
+                digests.append(frame.digest)
                 continue
             if event is not None and event.offset >= first_offset:
-                yield _record(event, outputs, place)
-            event, outputs, place = self._decode(ArchivedEvent, frame), [], frame.index
+                yield _record(event, outputs, number, digests)
+            event, number = self._decode(ArchivedEvent, frame), frame.number
+            outputs, digests = [], [frame.digest]
         if event is not None and event.offset >= first_offset:
-            yield _record(event, outputs, place)
+            yield _record(event, outputs, number, digests)
 
     def outputs(self, topic: str) -> Iterator[PlacedOutput]:
         """Yield the outputs of a topic, partition by partition, in input order."""
@@ -134,13 +141,18 @@ class Archive:
         try:
             return decode(cls, frame.body)
         except DecodeError as error:
-            raise LogDamaged(f"{self.folder}, frame {frame.index}: {error}") from None
+            raise LogDamaged(f"{self.folder}, frame {frame.number}: {error}") from None
 
 
-def _record(event: ArchivedEvent, outputs: Sequence[RecordedOutput], frame: int) -> RecordedEvent:
+def _record(
+    event: ArchivedEvent,
+    outputs: Sequence[RecordedOutput],
+    number: int,
+    digests: Sequence[bytes],
+) -> RecordedEvent:
     headers = tuple((header.name, header.content) for header in event.headers)
     record = LogRecord(event.offset, event.key, event.value, event.timestamp_ms, headers)
-    return RecordedEvent(record, event.fate, tuple(outputs), frame)
+    return RecordedEvent(record, event.fate, tuple(outputs), number, tuple(digests))
 
 
 class ArchiveLog:

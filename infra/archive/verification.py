@@ -75,7 +75,7 @@ def verify_archive(
 
 
 def _check_files(folder: Path, manifest: Manifest) -> Fault | None:
-    """The folder holds the manifest, its segments, and nothing else."""
+    """Name a file that the manifest does not name, or that is not there."""
     known = {MANIFEST_NAME} | {s.name for part in manifest.partitions for s in part.segments}
     found = {path.name for path in folder.iterdir()}
     for name in sorted(known - found):

@@ -7,6 +7,7 @@ import typer
 from infra.cli import (
     appending,
     archiving,
+    certifying,
     demo,
     explaining,
     folding,
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 for module in (
     demo, appending, folding, turning, reading, replaying, explaining, linting, archiving,
+    certifying,
 ):  # fmt: skip
     module.register(app)
 

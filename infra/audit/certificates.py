@@ -1,0 +1,141 @@
+"""Certificates checked against an archive: what outcomes state, and what folding again gives.
+
+The archive is read once and only the users named are folded. Whoever finds a difference needs no
+trust in this code: every event that a decision rests on comes with its proof of inclusion.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from infra.archive.merkle import is_included, prove_inclusion, root_of
+from infra.archive.reading import Archive
+from infra.audit.refolding import Decided, Refolding, Wanted, refold_partition
+from infra.audit.stated import Stated
+from infra.event_json import render_record
+from processors.certification import Difference, compare, find_nearest
+from processors.decision import Outcome
+from schemas.identity import outcome_id
+
+DIFFERENCES_MAX: Final = 20
+"""One wrong name makes a whole record differ; the first differences tell enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inclusion:
+    """The proof that a frame is in a partition's tree (RFC 6962); digests as hexadecimal."""
+
+    what: str
+    partition: int
+    frame: int
+    size: int
+    leaf: str
+    path: tuple[str, ...]
+    root: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One certificate: right when ``differences`` is empty; ``line`` is that of its file."""
+
+    line: int
+    tenant: str
+    user: str
+    turn_id: str
+    differences: tuple[Difference, ...]
+    inclusions: tuple[Inclusion, ...]
+
+
+def check_certificates(archive: Archive, certificates: Sequence[Stated]) -> list[Checked]:
+    """Return for each stated outcome how it differs from the archive's history, with proofs.
+
+    Raises:
+        LogDamaged: the archive itself does not check.
+
+    """
+    wanted = Wanted(
+        owners=frozenset((stated.tenant, stated.user) for stated in certificates),
+        outcome_ids=frozenset(stated.names.outcome_id for stated in certificates),
+    )
+    parts = [refold_partition(archive, number, wanted) for number in archive.partitions]
+    return [_check(parts, stated) for stated in certificates]
+
+
+def _check(parts: Sequence[Refolding], stated: Stated) -> Checked:
+    place = _find_decided(parts, stated)
+    misnamed = _compare_names(parts, stated)
+    inclusions: tuple[Inclusion, ...] = ()
+    if misnamed:
+        differences = misnamed
+    elif place is None:
+        differences = (_explain_absence(parts, stated),)
+    else:
+        part, decided = place
+        differences = _compare(part, decided, stated)
+        if not differences:
+            inclusions = tuple(_prove(part, decided))
+    names = (stated.tenant, stated.user, stated.names.turn_id)
+    return Checked(stated.line, *names, differences[:DIFFERENCES_MAX], inclusions)
+
+
+def _compare_names(parts: Sequence[Refolding], stated: Stated) -> tuple[Difference, ...]:
+    """Compare with the recorded outcome of that id where the names do not make up the id."""
+    names = stated.names
+    expected = outcome_id(
+        tenant=stated.tenant, user=stated.user, turn_id=names.turn_id, seq=names.seq
+    )
+    if expected != names.outcome_id:
+        for part in parts:
+            if names.outcome_id in part.recorded:
+                recorded, _ = part.recorded[names.outcome_id]
+                return tuple(compare(stated.data, render_record(recorded)))
+    return ()
+
+
+def _find_decided(parts: Sequence[Refolding], stated: Stated) -> tuple[Refolding, Decided] | None:
+    for part in parts:
+        candidates = part.decided.get((stated.tenant, stated.user), [])
+        nearest = find_nearest([decided.outcome for decided in candidates], stated.names)
+        for decided in candidates:
+            if decided.outcome is nearest:
+                return part, decided
+    return None
+
+
+def _explain_absence(parts: Sequence[Refolding], stated: Stated) -> Difference:
+    owner = (stated.tenant, stated.user)
+    if any(user == owner for part in parts for user in part.decided):
+        return Difference("turn_id", stated.names.turn_id, "no turn of this user that ended so")
+    if any(stated.tenant in part.tenants for part in parts):
+        return Difference("user", stated.user, "no outcome of that user")
+    return Difference("tenant", stated.tenant, "no event of that tenant")
+
+
+def _compare(part: Refolding, decided: Decided, stated: Stated) -> tuple[Difference, ...]:
+    differences = list(compare(stated.data, render_record(decided.outcome)))
+    if stated.offset not in {None, decided.offset}:
+        differences.insert(0, Difference("offset", str(stated.offset), str(decided.offset)))
+    if not differences:
+        recorded = part.recorded.get(decided.outcome.outcome_id)
+        if recorded is None or recorded[0] != decided.outcome:
+            found = "no such outcome" if recorded is None else "another outcome of this turn"
+            differences.append(Difference("archive", "this outcome", found))
+    return tuple(differences)
+
+
+def _prove(part: Refolding, decided: Decided) -> Iterator[Inclusion]:
+    """Prove the deciding event, the outcome as recorded, and every event that it rests on."""
+    outcome: Outcome = decided.outcome
+    wanted = [
+        ("decided at", decided.frame),
+        ("outcome", part.recorded[outcome.outcome_id][1]),
+    ]
+    for reference in outcome.certificate.rests_on:
+        frame = part.frames[outcome.tenant, outcome.user, reference.seq]
+        wanted.append((f"rests on {reference.event_id}", frame))
+    size, root = len(part.tree[0]), root_of(part.tree)
+    for what, frame in wanted:
+        leaf, path = part.tree[0][frame], prove_inclusion(part.tree, frame)
+        assert is_included(leaf, index=frame, size=size, path=path, root=root)
+        steps = tuple(step.hex() for step in path)
+        yield Inclusion(what, part.partition, frame, size, leaf.hex(), steps, root.hex())
