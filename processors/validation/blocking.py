@@ -1,7 +1,7 @@
 """What blocks a candidate, and which of it an answer of the user could provide.
 
 The user is never asked for what is held (spec 4.4): a unit that a candidate failed to cite, or
-a slot that it failed to carry, is its own fault.
+a slot that it failed to carry, is ``unused``; a Clarify may name it and asks nothing about it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,10 +32,11 @@ _NOTHING_READ: Final = Reads((), (), (), (), ())
 
 @dataclass(frozen=True, slots=True)
 class Obstacles:
-    """All that blocks one candidate, and what of it may be asked for."""
+    """All that blocks one candidate, what of it may be asked for, and what is held unused."""
 
     blockers: frozenset[Key]
     askable: tuple[Requirement, ...]
+    unused: tuple[Requirement, ...]
 
 
 def find_unreachable(
@@ -106,10 +107,13 @@ def _find_obstacles(
     situation: Situation, item: Assessed, holds: Holds, weights: Mapping[str, int]
 ) -> Obstacles:
     askable: dict[Key, Requirement] = {}
+    unused: dict[Key, Requirement] = {}
     blockers = {key_of(requirement) for requirement in item.report.unmet}
     for requirement in item.report.unmet:
         if _may_ask_for(requirement, holds):
             askable[key_of(requirement)] = requirement
+        else:
+            unused[key_of(requirement)] = requirement
     for predicate, verdict in list_violated(item):
         wanted: list[Requirement] = []
         if verdict.verdict is Verdict.MISSING:
@@ -117,12 +121,20 @@ def _find_obstacles(
                 _require(name, predicate, weights)
                 for name in _find_gaps(situation, item, predicate, holds)
             ]
+            for name in _find_absent(item, predicate):
+                one = _require(name, predicate, weights)
+                if holds(one):
+                    unused.setdefault(key_of(one), one)
         if not wanted:
             blockers.add((VERDICT, verdict.predicate_id))
         for one in wanted:
             blockers.add(key_of(one))
             askable.setdefault(key_of(one), one)
-    return Obstacles(frozenset(blockers), tuple(askable[key] for key in sorted(askable)))
+    return Obstacles(
+        frozenset(blockers),
+        tuple(askable[key] for key in sorted(askable)),
+        tuple(unused[key] for key in sorted(unused)),
+    )
 
 
 def list_violated(item: Assessed) -> tuple[tuple[Predicate, PredicateVerdict], ...]:
@@ -222,7 +234,7 @@ def _find_gaps(
             name for name in names if not holds(Requirement(RequirementKind.SLOT, name, 1, ()))
         )
 
-    absent = [name for name in reads.slots if slots.get(name) is None]
+    absent = _find_absent(item, predicate)
     if absent:
         return leave_held(absent)
     inside = [name for name in reads.slots if isinstance(slots.get(name), RecordValue | tuple)]
@@ -242,6 +254,12 @@ def _find_gaps(
         return leave_held(uncited)
     # What is left is a unit of measure: another currency, or a date without zone.
     return () if reads.checks else reads.slots
+
+
+def _find_absent(item: Assessed, predicate: Predicate) -> tuple[str, ...]:
+    """Return the slots that a predicate reads and a candidate does not carry."""
+    slots = item.judged.merged.slots
+    return tuple(name for name in read_predicate(predicate).slots if slots.get(name) is None)
 
 
 def _lacks_check(item: Assessed, predicate: Predicate) -> bool:

@@ -19,6 +19,7 @@ from processors.activation.coverage import (
     TYPE,
     VACUOUS,
     WANTED,
+    is_known,
     meets,
 )
 from processors.limits import QUESTIONS_PER_EPISODE_MAX
@@ -171,6 +172,7 @@ def _last_touched(situation: Situation, question: Question | _Draft) -> int:
 
 def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
     unconfirmed: list[tuple[Requirement, QuestionOption]] = []
+    held: list[Requirement] = []
     absent = {one.argument for one in needs.requirements if one.kind is RequirementKind.SLOT}
     for requirement in needs.requirements:
         if requirement.kind is RequirementKind.CONFIRMED:
@@ -183,11 +185,13 @@ def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
         if requirement.kind is RequirementKind.RESOLVE:
             yield from _draft_resolution(situation, requirement)
             continue
-        if is_too_large(situation, requirement):
-            # The user is told, and never asked for what is held (spec 4.4).
-            yield _Draft(_HELD, "", (requirement,), (), ())
+        if is_on_file(situation, requirement):
+            held.append(requirement)
             continue
         yield _Draft(_ABSENT, "", (requirement,), (read_slot(requirement),), ())
+    if held:
+        # The user is told, and never asked for what is held (spec 4.4).
+        yield _Draft(_HELD, "", tuple(held), (), ())
     if unconfirmed:
         unconfirmed.sort(key=lambda item: (item[1].slot, item[1].digest))
         yield _Draft(
@@ -199,9 +203,11 @@ def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
         )
 
 
-def is_too_large(situation: Situation, requirement: Requirement) -> bool:
-    """Return whether E_t holds a dimension that is missing: the budget left it out of Z*."""
-    return requirement.kind is RequirementKind.DIMENSION and any(
+def is_on_file(situation: Situation, requirement: Requirement) -> bool:
+    """Return whether a dimension or slot that is missing is held: unused, or over budget."""
+    if requirement.kind not in {RequirementKind.DIMENSION, RequirementKind.SLOT}:
+        return False
+    return is_known(situation, requirement) or any(
         meets(unit, requirement) for unit in situation.units
     )
 

@@ -206,7 +206,9 @@ def _fold_repair(situation: Situation, basis: Basis, act: RepairAct) -> Changes:
         # What no answer can provide waits for none, so that a bare "yes" is not taken for one.
         status=OPEN if act.question.slots or act.question.options else CLOSED,
     )
+    # An act that only tells asks nothing, and takes no question of the episode's eight.
+    asks = int(bool(act.question.slots or act.question.options))
     changes[EpisodeRow, situation.scene.name] = replace(
-        situation.episode, questions=situation.episode.questions + 1, ambiguous_seq=None
+        situation.episode, questions=situation.episode.questions + asks, ambiguous_seq=None
     )
     return changes

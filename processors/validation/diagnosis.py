@@ -114,18 +114,20 @@ def choose_act(situation: Situation, reason: Reason) -> Act:
 
 
 def _diagnose_missing(situation: Situation, supported: tuple[Assessed, ...]) -> Finding | None:
-    """Reason (3): a supported candidate lacks something, is wrong in nothing, and we may ask."""
+    """Reason (3): a supported candidate lacks something and is wrong in nothing.
+
+    What can be asked for is asked; where all of it is held, the act says what was not used.
+    """
     obstacles = survey(situation, supported)
-    askable = [
-        requirement
-        for item, obstacle in zip(supported, obstacles, strict=True)
-        if only_lacks(item)
-        for requirement in obstacle.askable
+    lacking = [
+        obstacle for item, obstacle in zip(supported, obstacles, strict=True) if only_lacks(item)
     ]
-    if not askable:
+    wanted = [requirement for obstacle in lacking for requirement in obstacle.askable]
+    wanted = wanted or [requirement for obstacle in lacking for requirement in obstacle.unused]
+    if not wanted:
         return None
     # All supported candidates count when questions are weighed against each other.
-    needs = collect_needs(supported, obstacles, askable)
+    needs = collect_needs(supported, obstacles, wanted)
     return Finding(Reason.MISSING_EVIDENCE, needs, detail=_join(map(_name, needs.requirements)))
 
 

@@ -7,6 +7,7 @@ rendered from its own typed fields.
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from processors.activation.coverage import meets
 from processors.situation import InForce, Situation
 from processors.validation.assessment import Assessed
 from processors.validation.basis import Basis
@@ -26,6 +27,7 @@ from processors.validation.texts import fill, find_default, find_template, rende
 from schemas.identity import outcome_id
 from schemas.observation import Alternative
 from schemas.outcome import Act, ConflictMember, Question, Reason, Relaxation, RepairAct
+from schemas.packet import RequirementKind
 
 Diagnose = Callable[[], Finding | None]
 """Derives delta anew from the assessment, for the check of an act."""
@@ -156,7 +158,7 @@ def _finish(
         conflict=content.conflict,
         relaxations=content.relaxations,
         alternatives=content.alternatives,
-        text=_render(situation, act, reason, content),
+        text=_render(situation, basis, act, reason, content),
         certificate=certify(situation, basis, assessed),
     )
 
@@ -196,7 +198,7 @@ def _describe_member(item: InForce) -> ConflictMember:
     )
 
 
-def _render(situation: Situation, act: Act, reason: Reason, content: _Content) -> str:
+def _render(situation: Situation, basis: Basis, act: Act, reason: Reason, content: _Content) -> str:
     question = content.question
     fields = {
         "scene": situation.scene.name,
@@ -215,11 +217,23 @@ def _render(situation: Situation, act: Act, reason: Reason, content: _Content) -
     keys = [reason.value, act.value]
     last = find_default(keys)
     if act is Act.CLARIFY and reason is not Reason.AMBIGUOUS_ANSWER and question is not None:
-        form = "slots" if question.slots else "options" if question.options else "budget"
-        last = find_default([f"clarify_{form}"])
+        last = find_default([f"clarify_{_name_form(basis, question)}"])
     elif reason is Reason.COMMITMENT_FAILED and not content.alternatives:
         last = find_default(["recontract_failed"])
     elif act is Act.FALLBACK:
         keys, last = [act.value], situation.scene.fallback
     template = find_template(situation, keys)
     return fill(last if template is None else template, fields)
+
+
+def _name_form(basis: Basis, question: Question) -> str:
+    """Return what a question is about: slots, options, more budget, or what was left unused."""
+    if question.slots:
+        return "slots"
+    if question.options:
+        return "options"
+    lost = any(
+        one.kind is RequirementKind.DIMENSION and not any(meets(u, one) for u in basis.evidence)
+        for one in question.requirements
+    )
+    return "budget" if lost else "unused"

@@ -24,6 +24,7 @@ DEFAULTS: Final[dict[str, str]] = {
     "clarify_slots": "Please tell me: {slots}.",
     "clarify_options": "Please confirm: {options}.",
     "clarify_budget": "More is needed than fits into this turn: {requirements}. Allow it more.",
+    "clarify_unused": "What is on file was left out: {requirements}. Please have it included.",
     "ambiguous_answer": "Several questions are open. Which one did you mean? {slots} {options}",
     "recontract": "What you confirmed leaves no way forward. Please change it.",
     "contract_conflict": "These cannot all be kept: {conflict}. You could: {relaxations}.",

@@ -130,15 +130,19 @@ def test_a_type_without_the_requirement_leaves_a_way():
 
 
 def test_the_user_is_never_asked_for_what_is_held():
-    """A candidate that does not cite what Z* or E_t holds is at fault itself (spec 4.4)."""
+    """A candidate that does not cite what is held only lacks it: told, not asked (4.4, 5.7)."""
     told = over(
         types=(MEAL,),
         in_scene=scene(required_dimensions=("menu",)),
         units=(unit("1#0", ("menu",)),),
     )
 
-    assert ("abstain", "unsupported") == kind(decided(told, candidate(dish="x")))
-    assert "not used: dimension menu" == decided(told, candidate(dish="x")).detail
+    act = decided(told, candidate(dish="x"))
+
+    assert ("clarify", "missing_evidence") == kind(act)
+    assert ((), (), "What is on file was left out: menu. Please have it included.") == (
+        act.question.slots, act.question.options, act.text
+    )  # fmt: skip
 
 
 def test_what_is_held_but_too_large_is_said_and_not_asked_for():
@@ -173,7 +177,10 @@ def test_a_slot_that_the_state_holds_is_not_asked_for():
         slots={("", "guests"): state(3)},
     )
 
-    assert ("abstain", "unsupported") == kind(decided(told, candidate(dish="x")))
+    act = decided(told, candidate(dish="x"))
+
+    assert ("clarify", "missing_evidence") == kind(act)
+    assert ((), ()) == (act.question.slots, act.question.options)
 
 
 def test_missing_goes_before_contradiction():
