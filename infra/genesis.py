@@ -1,5 +1,7 @@
 """The first record of a log, with the defaults of spec 1.7."""
 
+from enum import Enum
+
 from schemas.catalogue import Catalogue
 from schemas.control import Genesis, PrincipalRights, Weights
 from schemas.event import Event, Principal, PrincipalKind
@@ -11,10 +13,24 @@ BUDGET_TAIL = 2_000
 DEADLINE_MS = 900_000
 
 
+class Authority(Enum):
+    """Whether principals are taken at their word, or only a mac that verifies counts."""
+
+    OPEN = "open"
+    AUTHENTICATED = "authenticated"
+
+
 def build_genesis(
-    catalogue: Catalogue, *, operators: tuple[str, ...] = (), partitions: int = 1
+    catalogue: Catalogue,
+    *,
+    operators: tuple[str, ...] = (),
+    partitions: int = 1,
+    authority: Authority = Authority.OPEN,
 ) -> Event:
-    """Return the genesis event of a log under ruleset 1; ``operators`` may confirm and operate."""
+    """Return the genesis event of a log under ruleset 1; ``operators`` may confirm and operate.
+
+    An authenticated log takes only signed events, this one included (spec 1.6).
+    """
     return Event(
         event_id="genesis:" + catalogue_digest(catalogue).hex()[:16],
         tenant="",
@@ -38,7 +54,7 @@ def build_genesis(
             selector="two_level",
             partitions=partitions,
             rights=tuple(PrincipalRights(name, confirm=True, operate=True) for name in operators),
-            authenticated=False,
+            authenticated=authority is Authority.AUTHENTICATED,
             deadline_ms=DEADLINE_MS,
         ),
     )

@@ -1,8 +1,9 @@
 """Settings from the environment, checked at start; the only place that reads the environment."""
 
+from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -20,4 +21,10 @@ class Settings(BaseSettings):
     )
     keep_rejected_bytes: bool = Field(
         default=True, description="Whether rejections carry the rejected bytes."
+    )
+    keys_file: Path | None = Field(
+        default=None, description="File of signing keys; without keys principals are unverified."
+    )
+    keys: SecretStr | None = Field(
+        default=None, description="Content of a key file, for development."
     )

@@ -8,19 +8,20 @@ import hashlib
 from typing import Final
 
 from processors import decision
-from processors.compilation.draft import owner_of
+from processors.compilation.draft import REGIME_ID, owner_of
 from processors.limits import EVENT_BYTES_MAX
 from processors.ruleset import UnknownRuleset
 from processors.view import Output, Stamp, Step
 from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint, unframe
-from schemas.event import Event
+from schemas.event import Event, Genesis
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.hot_bytes import encode_accepted
 from schemas.identity import record_key
 from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
 from schemas.packet import Packet
-from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow, EventRow
-from streams.failures import LedgerBroken
+from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow, EventRow, RegimeRow
+from streams.authentication import OPEN, Authenticator, NoKeys
+from streams.failures import KeysMissing, LedgerBroken
 from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
 from streams.user_cache import (
     CACHE_BYTES_DEFAULT,
@@ -48,9 +49,18 @@ class CoreReducer:
     version: Final = "core-1"
 
     def __init__(
-        self, *, partition: int = 0, cache_bytes: int = CACHE_BYTES_DEFAULT, keep_bytes: bool = True
+        self,
+        *,
+        partition: int = 0,
+        cache_bytes: int = CACHE_BYTES_DEFAULT,
+        keep_bytes: bool = True,
+        authenticator: Authenticator | None = None,
     ) -> None:
-        """Fold one partition; ``keep_bytes``: rejections carry the rejected bytes."""
+        """Fold one partition; ``keep_bytes``: rejections carry the rejected bytes.
+
+        ``authenticator`` judges macs; without one principals are taken at their word.
+        """
+        self._authenticator = NoKeys() if authenticator is None else authenticator
         self._partition = partition
         self._cache = UserCache(cache_bytes)
         self._keep_bytes = keep_bytes
@@ -64,6 +74,7 @@ class CoreReducer:
 
         Raises:
             LedgerBroken: the log has activated a ruleset that this build lacks.
+            KeysMissing: the log is authenticated and this process holds no keys.
 
         """
         try:
@@ -71,6 +82,7 @@ class CoreReducer:
         except DecodeError as error:
             return self._reject(record, RejectionReason(error.reason), error.detail)
         view = self._cache.view(rows, *owner_of(event))
+        _check_keys(view, event, stamp)
         try:
             step = decision.step(view, event, stamp)
         except UnknownRuleset as error:
@@ -117,8 +129,9 @@ class CoreReducer:
         if record.key != record_key(event.tenant, event.user):
             raise DecodeError("key_user_mismatch", "the key is not that of the event's user")
         digest = hashlib.sha256(body).digest()
+        authentic = self._authenticator.judge(event, body, record.offset)
         stamp = Stamp(
-            digest, record.timestamp_ms, self._partition, record.offset, len(body), "open"
+            digest, record.timestamp_ms, self._partition, record.offset, len(body), authentic
         )
         return event, stamp, body
 
@@ -164,6 +177,20 @@ _PUBLIC: Final[dict[type, str]] = {
     for record, kind in KIND_OF.items()
     if kind in CONTRACT_KINDS | STATE_KINDS
 }
+
+
+def _check_keys(view: CachedView, event: Event, stamp: Stamp) -> None:
+    """Stop rather than reject every event for want of keys: a rejection stands for ever."""
+    if stamp.authentic != OPEN:
+        return
+    regime = view.get(RegimeRow, REGIME_ID)
+    payload = event.payload
+    begins = regime is None and isinstance(payload, Genesis) and payload.authenticated
+    if begins or (regime is not None and regime.authenticated):
+        raise KeysMissing(
+            "this log is authenticated, and no keys are configured to check its events: set "
+            "COMMITMENTS_KEYS_FILE to the key file, or COMMITMENTS_KEYS to its content"
+        )
 
 
 def list_due(rows: RowReader, now_ms: int) -> list[DeadlineRow]:

@@ -62,3 +62,7 @@ class Fenced(StreamsError):
 
 class CommitUnknown(StreamsError):
     """Nobody answered whether a batch was committed: open the store again and see."""
+
+
+class KeysMissing(StreamsError):
+    """The log needs keys that this process was not given: stop, reject and acknowledge nothing."""

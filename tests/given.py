@@ -108,7 +108,8 @@ class History:
 def given(events=(), catalogue=None, **changes):
     """Return the history of a log that begins with genesis and goes on with these events."""
     history = History()
-    history.send(genesis(catalogue, **changes))
+    authentic = "verified" if changes.get("authenticated") else "open"
+    history.send(genesis(catalogue, **changes), authentic=authentic)
     if events:
         history.send(*events)
     return history

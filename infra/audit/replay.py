@@ -1,35 +1,56 @@
-"""Replay: fold a history again from its first event and compare every output byte (spec 7.1)."""
+"""Replay: fold a history again from its first event and compare every output byte (spec 7.1).
 
-import tempfile
-from collections.abc import Callable, Iterator
+Whole or in part, in this process or in several; lane.py folds and compares, this page deals lanes
+out and puts their results together.
+"""
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, Final
 
-from infra.records import OUTPUT_RECORDS, TABLES
-from streams.clock import SystemClock
-from streams.core_reducer import CoreReducer
+from infra.audit.comparison import LaneResult
+from infra.audit.divergence import Cause, explain_divergence
+from infra.audit.history import EmbeddedHistory, History, RowSetStated, Source
+from infra.audit.lane import Lane, replay_lane
+from infra.audit.selection import Selection
 from streams.embedded import Embedded
-from streams.ledger import Ledger
-from streams.ports import OutputRecord, PlacedOutput
-from streams.row_store import RowStore, open_writer
+from streams.row_digest import DIGEST_BYTES
 
 Progress = Callable[[int, int], None]
 
+WHOLE: Final = Selection()
+ROWS_SAME: Final = "identical"
+ROWS_OTHER: Final = "different"
+ROWS_LEFT: Final = "not compared"
+POLL_S: Final = 0.2
+_COUNTED_AT_ONCE: Final = 256
+
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """One output that is not as the log says: where, and in which way."""
+class PartitionReport:
+    """What the replay of one partition came to; ``rows`` says whether the row set is the same."""
 
-    topic: str
-    offset: int
-    place: int
-    kind: str
+    partition: int
+    events: int
+    outputs: int
+    identical: int
+    missing: int
+    duplicate: int
+    divergent: int
+    fates: int
+    rows: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayReport:
-    """Outputs of the replay against those recorded; all three faults 0 means identical."""
+    """Outputs of the replay against those recorded.
+
+    Missing is what replay gives and the record lacks, duplicate what it has besides; ``fates``
+    counts events whose recorded fate is another. ``rows`` is the worst of all partitions.
+    """
 
     events: int
     outputs: int
@@ -37,137 +58,192 @@ class ReplayReport:
     missing: int
     duplicate: int
     divergent: int
-    first: Difference | None
+    fates: int
+    rows: str
+    first: Cause | None
+    partitions: tuple[PartitionReport, ...]
 
     @property
     def clean(self) -> bool:
-        """Tell whether nothing is missing, duplicate or divergent."""
-        return self.missing == self.duplicate == self.divergent == 0
-
-
-@contextmanager
-def refolded(embedded: Embedded, progress: Progress) -> Iterator[tuple[RowStore, int]]:
-    """Yield a store with everything folded anew up to where the log's own folding stands."""
-    head = embedded.head()
-    end = 0 if head is None else head.next_offset
-    with tempfile.TemporaryDirectory(prefix="commitments-replay-") as folder:
-        store = open_writer(Path(folder) / "rows")
-        try:
-            ledger = Ledger(
-                log=embedded.log, store=store, reducer=CoreReducer(), clock=SystemClock()
-            )
-            ledger.start()
-            events = 0
-            while ledger.head.next_offset < end and (folded := ledger.fold_batch()):
-                events += folded
-                progress(events, max(0, end - ledger.head.next_offset))
-            yield store, min(events, end)
-        finally:
-            store.close()
+        """Tell whether nothing is missing, duplicate, divergent or different."""
+        wrong = self.missing + self.duplicate + self.divergent + self.fates
+        return wrong == 0 and self.rows != ROWS_OTHER
 
 
 def replay(embedded: Embedded, progress: Progress) -> ReplayReport:
-    """Fold the log again and compare its outputs with those recorded.
+    """Fold an embedded log again and compare all that is recorded.
 
     Events appended but not folded yet are left out on both sides.
     """
-    head = embedded.head()
-    end = 0 if head is None else head.next_offset
-    tally = _Tally()
-    with refolded(embedded, progress) as (store, events):
-        for topic in OUTPUT_RECORDS:
-            recorded = (output for output in embedded.outputs(topic) if output.offset < end)
-            expected = (output for output in store.outputs(topic) if output.offset < end)
-            _compare_stream(tally, topic, recorded, expected)
-        for topic in TABLES:
-            _compare_table(
-                tally, topic, _last_values(embedded.outputs(topic)),
-                _last_values(store.outputs(topic)),
-            )  # fmt: skip
-    return ReplayReport(
-        events=events,
-        outputs=tally.outputs,
-        identical=tally.identical,
-        missing=tally.count("missing"),
-        duplicate=tally.count("duplicate"),
-        divergent=tally.count("divergent"),
-        first=tally.differences[0] if tally.differences else None,
+    history = EmbeddedHistory(embedded)
+    return _replay_here(history, _deal(history, WHOLE, jobs=1), WHOLE, progress, keep_bytes=True)
+
+
+def replay_history(
+    source: Source,
+    progress: Progress,
+    *,
+    selection: Selection = WHOLE,
+    jobs: int = 1,
+    keep_bytes: bool = True,
+) -> ReplayReport:
+    """Fold a history again, in as many processes as asked for, and compare the selection.
+
+    The report is the same for every number of jobs. ``keep_bytes`` says whether rejections
+    were recorded with their bytes.
+    """
+    with source() as history:
+        lanes = _deal(history, selection, jobs=jobs)
+        if jobs == 1:
+            return _replay_here(history, lanes, selection, progress, keep_bytes=keep_bytes)
+        stated = {lane.partition: history.row_set(lane.partition) for lane in lanes}
+        total = sum(history.count(lane.partition) for lane in lanes)
+    results = _replay_apart(source, lanes, selection, jobs, total, progress, keep_bytes)
+    return _put_together(results, stated)
+
+
+def _deal(history: History, selection: Selection, *, jobs: int) -> list[Lane]:
+    """Deal out lanes: one per partition, more where there are fewer partitions than jobs."""
+    wanted = selection.partition
+    partitions = [number for number in history.partitions if wanted in {None, number}]
+    lanes = 1
+    if selection.key is None and partitions:
+        lanes = max(1, -(-jobs // len(partitions)))
+    return [Lane(number, lane, lanes) for number in partitions for lane in range(lanes)]
+
+
+def _replay_here(
+    history: History,
+    lanes: Sequence[Lane],
+    selection: Selection,
+    progress: Progress,
+    *,
+    keep_bytes: bool,
+) -> ReplayReport:
+    total = sum(history.count(lane.partition) for lane in lanes)
+    done = 0
+
+    def count(events: int) -> None:
+        nonlocal done
+        done += events
+        if done % _COUNTED_AT_ONCE == 0 or done == total:
+            progress(done, max(0, total - done))
+
+    results = [
+        replay_lane(history, lane, selection, count, keep_bytes=keep_bytes) for lane in lanes
+    ]
+    return _put_together(
+        results, {lane.partition: history.row_set(lane.partition) for lane in lanes}
     )
 
 
-class _Tally:
-    """Counts of one comparison."""
-
-    def __init__(self) -> None:
-        self.outputs = 0
-        self.identical = 0
-        self.differences: list[Difference] = []
-
-    def count(self, kind: str) -> int:
-        return sum(1 for difference in self.differences if difference.kind == kind)
-
-
-def _compare_stream(
-    tally: _Tally, topic: str, recorded: Iterator[PlacedOutput], expected: Iterator[PlacedOutput]
-) -> None:
-    """Walk both streams in place order; a place on one side only is missing or duplicate."""
-    ours, theirs = next(recorded, None), next(expected, None)
-    while ours is not None or theirs is not None:
-        if theirs is None or (ours is not None and _place(ours) < _place(theirs)):
-            assert ours is not None
-            tally.differences.append(Difference(topic, *_place(ours), "duplicate"))
-            ours = next(recorded, None)
-            continue
-        if ours is None or _place(theirs) < _place(ours):
-            tally.outputs += 1
-            tally.differences.append(Difference(topic, *_place(theirs), "missing"))
-            theirs = next(expected, None)
-            continue
-        tally.outputs += 1
-        if _body(ours.record) == _body(theirs.record):
-            tally.identical += 1
-        else:
-            tally.differences.append(Difference(topic, *_place(ours), "divergent"))
-        ours, theirs = next(recorded, None), next(expected, None)
+def _replay_apart(
+    source: Source,
+    lanes: Sequence[Lane],
+    selection: Selection,
+    jobs: int,
+    total: int,
+    progress: Progress,
+    keep_bytes: bool,  # noqa: FBT001 - passed on
+) -> list[LaneResult]:
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+    with ProcessPoolExecutor(
+        max_workers=min(jobs, len(lanes) or 1),
+        mp_context=context,
+        initializer=_adopt_counter,
+        initargs=(counter,),
+    ) as pool:
+        futures = [
+            pool.submit(_replay_there, source, lane, selection, keep_bytes) for lane in lanes
+        ]
+        waiting = set(futures)
+        while waiting:
+            _, waiting = wait(waiting, timeout=POLL_S, return_when=FIRST_COMPLETED)
+            progress(counter.value, max(0, total - counter.value))
+        return [future.result() for future in futures]
 
 
-def _compare_table(
-    tally: _Tally,
-    topic: str,
-    recorded: dict[bytes, PlacedOutput],
-    expected: dict[bytes, PlacedOutput],
-) -> None:
-    """Compare the last value of every row: batches may write a row once or several times."""
-    for key in sorted(recorded.keys() | expected.keys()):
-        ours, theirs = recorded.get(key), expected.get(key)
-        one = ours or theirs
-        assert one is not None
-        tally.outputs += theirs is not None
-        if ours is None or theirs is None:
-            kind = "missing" if ours is None else "duplicate"
-            tally.differences.append(Difference(topic, *_place(one), kind))
-        elif ours.record.value == theirs.record.value:
-            tally.identical += 1
-        else:
-            tally.differences.append(Difference(topic, *_place(ours), "divergent"))
+_COUNTER: list[Any] = []
+"""What a process of the pool counts its events in; set once when it starts."""
 
 
-def _last_values(outputs: Iterator[PlacedOutput]) -> dict[bytes, PlacedOutput]:
-    rows: dict[bytes, PlacedOutput] = {}
-    for output in outputs:
-        if output.record.value is None:
-            rows.pop(output.record.key, None)
-        else:
-            rows[output.record.key] = output
-    return rows
+def _adopt_counter(counter: Any) -> None:
+    _COUNTER[:] = [counter]
 
 
-def _place(output: PlacedOutput) -> tuple[int, int]:
-    return output.offset, output.place
+def _replay_there(
+    source: Source,
+    lane: Lane,
+    selection: Selection,
+    keep_bytes: bool,  # noqa: FBT001 - passed on
+) -> LaneResult:
+    with _counting() as count, source() as history:
+        return replay_lane(history, lane, selection, count, keep_bytes=keep_bytes)
 
 
-def _body(record: OutputRecord) -> tuple[bytes, bytes | None]:
-    return record.key, record.value
+@contextmanager
+def _counting() -> Iterator[Callable[[int], None]]:
+    """Yield a function that counts events, telling the others only now and then."""
+    held = 0
+
+    def add(events: int) -> None:
+        nonlocal held
+        held += events
+        if held >= _COUNTED_AT_ONCE:
+            flush()
+
+    def flush() -> None:
+        nonlocal held
+        with _COUNTER[0].get_lock():
+            _COUNTER[0].value += held
+        held = 0
+
+    yield add
+    flush()
 
 
-__all__ = ["Difference", "ReplayReport", "refolded", "replay"]
+def _put_together(results: Sequence[LaneResult], stated: dict[int, RowSetStated]) -> ReplayReport:
+    partitions = tuple(
+        _report(number, [result for result in results if result.partition == number], rows)
+        for number, rows in sorted(stated.items())
+    )
+    divergences = [result.first for result in results if result.first is not None]
+    # A table has no offset: what it shows at the end comes after every event.
+    divergences.sort(
+        key=lambda d: (d.record is None, 0 if d.record is None else d.record.offset, d.partition)
+    )
+    kinds = {part.rows for part in partitions}
+    return ReplayReport(
+        events=sum(part.events for part in partitions),
+        outputs=sum(part.outputs for part in partitions),
+        identical=sum(part.identical for part in partitions),
+        missing=sum(part.missing for part in partitions),
+        duplicate=sum(part.duplicate for part in partitions),
+        divergent=sum(part.divergent for part in partitions),
+        fates=sum(part.fates for part in partitions),
+        rows=next((kind for kind in (ROWS_OTHER, ROWS_LEFT) if kind in kinds), ROWS_SAME),
+        first=explain_divergence(divergences[0]) if divergences else None,
+        partitions=partitions,
+    )
+
+
+def _report(partition: int, results: Sequence[LaneResult], stated: RowSetStated) -> PartitionReport:
+    rows = ROWS_LEFT
+    sums = [result.rows for result in results if result.rows is not None]
+    if len(sums) == len(results):
+        count = sum(lane_count for lane_count, _ in sums)
+        total = sum(lane_total for _, lane_total in sums) % (1 << 8 * DIGEST_BYTES)
+        same = (count, total.to_bytes(DIGEST_BYTES, "big")) == stated
+        rows = ROWS_SAME if same else ROWS_OTHER
+    return PartitionReport(
+        partition=partition,
+        events=sum(result.events for result in results),
+        outputs=sum(result.outputs for result in results),
+        identical=sum(result.identical for result in results),
+        missing=sum(result.missing for result in results),
+        duplicate=sum(result.duplicate for result in results),
+        divergent=sum(result.divergent for result in results),
+        fates=sum(result.fates for result in results),
+        rows=rows,
+    )

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from infra.appending import append_events
+from infra.authority import AUTHENTICATED_MODE, OPEN_MODE
 from infra.cli.console import (
     CommandError,
     JsonOption,
@@ -23,10 +24,11 @@ from infra.cli.console import (
     reported,
 )
 from infra.event_json import EventFormError, parse_object, parse_record
-from infra.genesis import build_genesis
+from infra.genesis import Authority, build_genesis
 from infra.importers.jsonl import WrongLine, read_lines
 from infra.importers.registry import IMPORTERS
 from infra.importers.sources import SourceError
+from infra.keys import configured_keys
 from schemas.catalogue import Catalogue
 from schemas.event import Event
 
@@ -51,9 +53,13 @@ def init(
 ) -> None:
     """Begin a log: its genesis record with catalogue, default weights and budgets.
 
+    With keys configured (COMMITMENTS_KEYS_FILE) the log is authenticated: only signed events
+    count. Without, it is open.
+
     Example: commitments init --log my-log --catalogue catalogue.json --operator ops
     """
     with reported(as_json=as_json):
+        authority = Authority.OPEN if configured_keys() is None else Authority.AUTHENTICATED
         try:
             data = parse_object(catalogue.read_text("utf-8"))
             content = parse_record(Catalogue, data)
@@ -62,8 +68,13 @@ def init(
         with open_log(log, must_exist=False) as embedded:
             if embedded.log.bounds().end:
                 raise CommandError(f"{log} has a log already", "name a new folder")
-            append_events(embedded, [build_genesis(content, operators=tuple(operator or ()))])
-        print_json({"log": str(log)}) if as_json else out.print(f"log begun in {clean(str(log))}")
+            genesis = build_genesis(content, operators=tuple(operator or ()), authority=authority)
+            append_events(embedded, [genesis])
+    if as_json:
+        print_json({"log": str(log), "authority": authority.value})
+        return
+    out.print(f"log begun in {clean(str(log))}")
+    out.print(OPEN_MODE if authority is Authority.OPEN else AUTHENTICATED_MODE)
 
 
 def import_(

@@ -19,6 +19,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from infra.keys import KeysError, build_authenticator, configured_keys
 from infra.settings import Settings
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
@@ -70,7 +71,7 @@ def reported(*, as_json: bool) -> Iterator[None]:
         yield
     except CommandError as error:
         fail(error, as_json=as_json)
-    except StreamsError as error:
+    except (StreamsError, KeysError) as error:
         fail(CommandError(str(error)), as_json=as_json)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -108,7 +109,11 @@ def open_log(folder: Path, *, must_exist: bool = True) -> Embedded:
             "name the folder of a log with --log, or make one with commitments import or init",
         )
     settings = Settings()
-    reducer = CoreReducer(cache_bytes=settings.cache_bytes, keep_bytes=settings.keep_rejected_bytes)
+    reducer = CoreReducer(
+        cache_bytes=settings.cache_bytes,
+        keep_bytes=settings.keep_rejected_bytes,
+        authenticator=build_authenticator(configured_keys(settings)),
+    )
     return Embedded(folder, reducer)
 
 

@@ -5,9 +5,11 @@ from dataclasses import asdict
 
 import typer
 
+from infra.authority import describe_authority
 from infra.cli.console import (
     JsonOption,
     LogOption,
+    err,
     open_log,
     out,
     print_json,
@@ -32,13 +34,16 @@ def run(log: LogOption, *, as_json: JsonOption = False) -> None:
     Example: commitments run --log my-log
     """
     with reported(as_json=as_json), open_log(log) as embedded:
+        authority = describe_authority(embedded)
+        if not as_json:
+            err.print(authority)
         started = time.perf_counter()
         with progress_bar("folding", as_json=as_json) as update:
             folded = embedded.fold_pending(update).events
             if expire_turns(embedded):
                 folded += embedded.fold_pending(update).events
         seconds = time.perf_counter() - started
-        summary = asdict(summarise(embedded))
+        summary = asdict(summarise(embedded)) | {"authority": authority}
     if as_json:
         print_json(summary)
         return

@@ -11,6 +11,7 @@ from infra.cli import (
     demo,
     explaining,
     folding,
+    keeping,
     linting,
     reading,
     replaying,
@@ -32,7 +33,7 @@ app = typer.Typer(
 )
 for module in (
     demo, appending, folding, turning, reading, replaying, explaining, linting, archiving,
-    certifying,
+    certifying, keeping,
 ):  # fmt: skip
     module.register(app)
 

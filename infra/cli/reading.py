@@ -15,6 +15,7 @@ from infra.cli.console import (
 )
 from infra.event_json import render_record
 from infra.records import TOPICS, read_output
+from schemas.identity import prefix_lengths
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +27,7 @@ def outputs(
     log: LogOption,
     topic: Annotated[str, typer.Option(help=f"One of {', '.join(TOPICS)}.")] = "commitments",
     user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 1_000_000,
     *,
     as_json: JsonOption = False,
@@ -38,8 +40,9 @@ def outputs(
         if topic not in TOPICS:
             raise CommandError(f"--topic: {topic} is none of {', '.join(TOPICS)}")
         rows = []
+        of_tenant = b"" if tenant is None else prefix_lengths(tenant.encode())
         for output in embedded.outputs(topic):
-            if output.record.value is None:
+            if output.record.value is None or not output.record.key.startswith(of_tenant):
                 continue
             record = read_output(topic, output.record.value)
             if user is not None and getattr(record, "user", user) != user:

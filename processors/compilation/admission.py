@@ -38,7 +38,7 @@ def admit(view: View, event: Event, stamp: Stamp) -> Arrival | Fate:
     ``view`` is that of ``owner_of`` the event. A control record gets seq 0: it takes none.
     """
     regime = view.get(RegimeRow, REGIME_ID)
-    refusal = _check_envelope(view, event, stamp) or _check_authentic(stamp, regime)
+    refusal = _check_envelope(view, event, stamp) or _check_authentic(event, stamp, regime)
     if refusal is not None:
         return reject(refusal)
     if isinstance(event.payload, CONTROL_PAYLOADS):
@@ -147,9 +147,13 @@ def _check_sources(event: Event) -> Refusal | None:
     return None
 
 
-def _check_authentic(stamp: Stamp, regime: RegimeRow | None) -> Refusal | None:
-    """Without keys the log is open; with keys only a verified mac counts (spec 1.6)."""
-    needed = regime is not None and regime.authenticated
+def _check_authentic(event: Event, stamp: Stamp, regime: RegimeRow | None) -> Refusal | None:
+    """Without keys the log is open; with keys only a verified mac counts (spec 1.6).
+
+    The genesis record that begins an authenticated log is the first that must be signed.
+    """
+    begins = isinstance(event.payload, Genesis) and event.payload.authenticated
+    needed = begins if regime is None else regime.authenticated
     if stamp.authentic == FAILED or (needed and stamp.authentic != VERIFIED):
         return Refusal(
             RejectionReason.UNAUTHENTICATED,
