@@ -52,9 +52,7 @@ def export_embedded(
                     raise ArchiveError("nothing is folded on this log yet: commitments run")
                 return write_archive(
                     folder,
-                    interleave(
-                        _read_events(embedded, store, head, progress), _read_outputs(store, head)
-                    ),
+                    _read_all(embedded, store, head, progress),
                     [describe_head(PARTITION, head)],
                     log_identity=head.log_identity,
                     segment_bytes=segment_bytes,
@@ -64,6 +62,13 @@ def export_embedded(
                 raise
             embedded.repair()
     raise AssertionError("the last try returns or raises")
+
+
+def read_history(embedded: Embedded, head: Head) -> Iterator[PlacedEvent | PlacedOutput]:
+    """Yield everything folded up to a head: each event with its fate, then its outputs."""
+    with embedded.reading() as store:
+        if store is not None:
+            yield from _read_all(embedded, store, head, None)
 
 
 def describe_head(partition: int, head: Head) -> PartitionHead:
@@ -79,6 +84,13 @@ def describe_head(partition: int, head: Head) -> PartitionHead:
     )
 
 
+def _read_all(
+    embedded: Embedded, store: RowStore, head: Head, progress: Progress | None
+) -> Iterator[PlacedEvent | PlacedOutput]:
+    events = _read_events(embedded, store, head, progress)
+    return interleave(events, _read_outputs(store, head))
+
+
 def _read_events(
     embedded: Embedded, store: RowStore, head: Head, progress: Progress | None
 ) -> Iterator[PlacedEvent]:
@@ -86,7 +98,7 @@ def _read_events(
     records = _read_log(embedded, head)
     ahead = next(records, None)
     for batch in store.records():
-        if batch.first_offset == batch.next_offset:
+        if batch.first_offset == batch.next_offset or batch.first_offset >= head.next_offset:
             continue  # A gap: its one fate is that of no record.
         for place, fate in enumerate(batch.fates):
             offset = batch.first_offset + place

@@ -72,7 +72,7 @@ def demo(
     if as_json:
         print_json({"summary": summary, "replay": report, "seconds": round(seconds, 1)})
         return
-    rows = [(name, number) for name, number in report.items() if name != "first"]
+    rows = [(name, count) for name, count in report.items() if isinstance(count, int)]
     print_table("replay", ("", "count"), rows)
     out.print(f"done in {seconds:.1f} s; see README.md for your own data")
 
