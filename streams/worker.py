@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 from streams.clock import Clock
-from streams.failures import Fenced, StreamsError
+from streams.failures import Fenced, StoreUnavailable, StreamsError
 from streams.kafka_log import EventReader, describe_topic_id
 from streams.kafka_store import KafkaStore
 from streams.lane import Lane, Phase, Treatment, draw_pause_ns, judge
@@ -29,6 +29,8 @@ STALL_S: Final = 30.0
 PROGRESS_EVERY_S: Final = 5.0
 COUNT_EVERY_S: Final = 30.0
 STARTERS: Final = 2
+CONNECTS_MAX: Final = 5
+CONNECT_PAUSE_S: Final = 1.0
 FOLDERS: Final = 4
 """Ledgers that fold at once: while one waits for its commit, another uses the processor."""
 BATCHES_PER_TURN: Final = 16
@@ -89,9 +91,18 @@ class Worker:
 
     def _connect(self) -> None:
         settings = self._settings
-        self._cluster_id = ask_cluster_id(settings.connection)
         topic = f"{settings.prefix}events"
-        topic_id, self._partitions = describe_topic_id(settings.connection, topic)
+        for attempt in range(1, CONNECTS_MAX + 1):
+            try:
+                self._cluster_id = ask_cluster_id(settings.connection)
+                topic_id, self._partitions = describe_topic_id(settings.connection, topic)
+                break
+            except StoreUnavailable:
+                # Topics just created, or a broker just started, are not yet known everywhere.
+                if attempt == CONNECTS_MAX or self._stopping.wait(CONNECT_PAUSE_S):
+                    raise
+        else:
+            raise AssertionError("the loop ends by break or by its last exception")
         self._partitions_now = self._partitions
         self._reader = EventReader(
             settings.connection, topic=topic, topic_id=topic_id, group=f"{settings.group}-progress"

@@ -83,6 +83,7 @@ class ThreadWorker:
         """Return once everything before the offset is folded and committed."""
 
         def folded() -> bool:
+            assert self.exit is None, self.exit
             lane = self.lane()
             return lane is not None and lane.next_offset >= next_offset
 
