@@ -4,9 +4,10 @@ A change of behaviour is a new number here, never an edit of an old one: a decis
 ruleset, and old numbers stay replayable. Bounds that no ruleset changes stand in limits.py.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from processors.activation.problem import Mode
 from processors.limits import PACKETS_PER_TURN_MAX
 from schemas.event import Sensitivity
 
@@ -28,10 +29,12 @@ class UnknownRuleset(Exception):  # noqa: N818 - a state of the log, not an erro
 class Ruleset:
     """What one number fixes; millionths where an amount is a share of a term of J.
 
+    ``turn_search`` is how a turn in turn mode chooses its evidence (``Mode`` of the selectors).
     ``sensitivity_over`` pairs a sensitivity with what showing such a unit costs.
     """
 
     number: int
+    turn_search: Mode
     packets_per_turn: int
     sensitivity_over: tuple[tuple[Sensitivity, int], ...]
     unrelated_over: int
@@ -39,21 +42,27 @@ class Ruleset:
     over_max: int
 
 
-RULESETS: Final[dict[int, Ruleset]] = {
-    1: Ruleset(
-        number=1,
-        packets_per_turn=PACKETS_PER_TURN_MAX,
-        sensitivity_over=(
-            (Sensitivity.NONE, 0),
-            (Sensitivity.LOW, 100_000),
-            (Sensitivity.MEDIUM, 400_000),
-            (Sensitivity.HIGH, 800_000),
-        ),
-        unrelated_over=200_000,
-        repeated_over=300_000,
-        over_max=1_000_000,
+_FIRST: Final = Ruleset(
+    number=1,
+    turn_search="turn",
+    packets_per_turn=PACKETS_PER_TURN_MAX,
+    sensitivity_over=(
+        (Sensitivity.NONE, 0),
+        (Sensitivity.LOW, 100_000),
+        (Sensitivity.MEDIUM, 400_000),
+        (Sensitivity.HIGH, 800_000),
     ),
-}
+    unrelated_over=200_000,
+    repeated_over=300_000,
+    over_max=1_000_000,
+)
+
+_SECOND: Final = replace(_FIRST, number=2, turn_search="cover")
+"""Greedy covering can leave a requirement open that another set within the budgets covers, and
+the user is then asked for what is held. From ruleset 2 on, turn mode searches such a set too,
+as result mode always did (cover.py, bounded by COVER_NODES_MAX)."""
+
+RULESETS: Final[dict[int, Ruleset]] = {rules.number: rules for rules in (_FIRST, _SECOND)}
 
 
 def find_ruleset(number: int) -> Ruleset:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from infra.archive.frames import START
 from infra.archive.merkle import is_included, prove_inclusion, root_of
 from infra.archive.reading import Archive
 from infra.audit.refolding import Decided, Refolding, Wanted, refold_partition
@@ -23,12 +24,16 @@ DIFFERENCES_MAX: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Inclusion:
-    """The proof that a frame is in a partition's tree (RFC 6962); digests as hexadecimal."""
+    """The proof that a frame is in a partition's tree (RFC 6962); digests as hexadecimal.
+
+    ``leaf`` is the SHA-256 over a zero byte, ``previous`` and the frame's own bytes.
+    """
 
     what: str
     partition: int
     frame: int
     size: int
+    previous: str
     leaf: str
     path: tuple[str, ...]
     root: str
@@ -137,5 +142,14 @@ def _prove(part: Refolding, decided: Decided) -> Iterator[Inclusion]:
     for what, frame in wanted:
         leaf, path = part.tree[0][frame], prove_inclusion(part.tree, frame)
         assert is_included(leaf, index=frame, size=size, path=path, root=root)
-        steps = tuple(step.hex() for step in path)
-        yield Inclusion(what, part.partition, frame, size, leaf.hex(), steps, root.hex())
+        previous = part.tree[0][frame - 1] if frame else START
+        yield Inclusion(
+            what=what,
+            partition=part.partition,
+            frame=frame,
+            size=size,
+            previous=previous.hex(),
+            leaf=leaf.hex(),
+            path=tuple(step.hex() for step in path),
+            root=root.hex(),
+        )

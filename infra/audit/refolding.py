@@ -16,8 +16,9 @@ from processors.decision import Outcome
 from processors.view import Stamp
 from schemas.codec import HEADER_BYTES, DecodeError, decode, unframe
 from schemas.event import Event
-from schemas.fate import Fate, RejectionReason
+from schemas.fate import Fate
 from schemas.identity import prefix_lengths, record_key
+from streams.authentication import RecordedCheck
 from streams.failures import LogDamaged
 
 Owner = tuple[str, str]
@@ -112,7 +113,7 @@ def open_event(event: RecordedEvent, partition: int) -> LoggedEvent | None:
         return None
     if record.key != record_key(opened.tenant, opened.user):
         return None
-    unauthenticated = decode(Fate, event.fate).reason is RejectionReason.UNAUTHENTICATED
+    check = RecordedCheck(lambda _: decode(Fate, event.fate))
     return LoggedEvent(
         opened,
         Stamp(
@@ -121,7 +122,7 @@ def open_event(event: RecordedEvent, partition: int) -> LoggedEvent | None:
             partition=partition,
             offset=record.offset,
             size=len(body),
-            authentic="failed" if unauthenticated else "verified",
+            authentic=check.judge(opened, body, record.offset),
         ),
     )
 

@@ -15,6 +15,7 @@ from processors.activation.problem import MILLION, Problem
 from processors.activation.selection import Selection
 from processors.activation.selectors import SELECTORS, select_units
 from processors.limits import LEFT_OUT_MAX
+from processors.ruleset import find_ruleset
 from processors.situation import InForce, Situation, Unit
 from schemas.identity import prefix_lengths
 from schemas.packet import (
@@ -43,7 +44,11 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
     selection = select_units(
         problem,
         selector=regime.selector if regime.selector in SELECTORS else SELECTOR_DEFAULT,
-        mode="result" if request.mode is TurnMode.RESULT else "turn",
+        mode=(
+            "result"
+            if request.mode is TurnMode.RESULT
+            else find_ruleset(regime.ruleset).turn_search
+        ),
     )
     row_of = {unit_id: row for row, unit_id in enumerate(problem.unit_ids)}
     rows = tuple(row_of[entry.unit_id] for entry in selection.entries)

@@ -26,7 +26,7 @@ REQUIREMENTS_MAX: Final = 4_096
 UNITS_MAX: Final = 100_000
 """Greatest number of units in one problem: five times the limit per user (spec 6.2)."""
 
-Mode = Literal["turn", "result"]
+Mode = Literal["turn", "cover", "result"]
 
 
 class ProblemError(ValueError):

@@ -1,4 +1,4 @@
-"""Result mode: greedy, cover search, one-swaps, and restarts of greedy from nearby beginnings.
+"""Beyond greedy: cover search, one-swaps, and restarts of greedy from nearby beginnings.
 
 A restart forces one more unit in first, or keeps one more out, and lets greedy complete the
 set: it repairs what a swap of one for one cannot, a dear unit in the place of several cheap.
@@ -57,6 +57,19 @@ def select_thoroughly(instance: Instance) -> Searched:
         if value_draft(instance, draft) > value_draft(instance, best):
             best = draft
     return Searched(best, cover.exhausted)
+
+
+def select_covering(instance: Instance) -> Searched:
+    """Choose a set by greedy, then by the better cover where a coverable requirement is open.
+
+    Turn mode of ruleset 2: never worse than greedy under the two-level order, and without the
+    swaps and restarts of result mode.
+    """
+    first = select_greedily(instance)
+    cover = search_cover(instance, first.covered)
+    if cover.draft is None:
+        return Searched(first, cover.exhausted)
+    return Searched(_complete(instance, cover.draft, _Beginning()), cover.exhausted)
 
 
 def _begin_anew(instance: Instance, core: Draft, first: Draft) -> Iterator[Draft]:

@@ -17,7 +17,7 @@ from processors.activation.greedy import select_greedily
 from processors.activation.instance import Instance, prepare_instance
 from processors.activation.placement import Draft, enter, open_draft
 from processors.activation.problem import MILLION, Mode, Problem, ProblemError
-from processors.activation.restart import select_thoroughly
+from processors.activation.restart import select_covering, select_thoroughly
 from processors.activation.selection import (
     Selection,
     explain_entries,
@@ -47,7 +47,8 @@ def select_units(
     Args:
         problem: the units, requirements, budgets and weights.
         selector: a name in SELECTORS.
-        mode: `turn` is greedy alone; `result` searches on (spec 4.2).
+        mode: `turn` is greedy alone; `cover` also searches a better cover where one is open;
+            `result` searches on (spec 4.2).
 
     Raises:
         ProblemError: no selector or mode has that name, or `mmr` lacks tokens.
@@ -56,8 +57,8 @@ def select_units(
     choose = SELECTORS.get(selector)
     if choose is None:
         raise ProblemError(f"selector is {selector!r}: one of {', '.join(sorted(SELECTORS))}")
-    if mode not in {"turn", "result"}:
-        raise ProblemError(f"mode is {mode!r}: turn or result")
+    if mode not in {"turn", "cover", "result"}:
+        raise ProblemError(f"mode is {mode!r}: turn, cover or result")
     draft, solved, level_proven, instance = choose(problem, mode)
     if instance is None:
         instance = prepare_instance(solved, priorities=problem.requirement_weights)
@@ -88,14 +89,15 @@ def select_units(
 
 def _count_steps(problem: Problem, mode: Mode) -> int:
     """Say how often the certificate may be tightened: less for many units, to stay in time."""
-    most = BOUND_STEPS_TURN if mode == "turn" else BOUND_STEPS_RESULT
+    most = BOUND_STEPS_RESULT if mode == "result" else BOUND_STEPS_TURN
     return min(most, BOUND_VISITS_MAX // max(1, len(problem.unit_ids)))
 
 
 def _search(instance: Instance, mode: Mode) -> tuple[Draft, bool]:
     if mode == "turn":
         return select_greedily(instance), False
-    searched = select_thoroughly(instance)
+    search = select_covering if mode == "cover" else select_thoroughly
+    searched = search(instance)
     return searched.draft, searched.level_proven
 
 
