@@ -68,6 +68,7 @@ class Conversation:
         self.users = {}
         self.events = []
         self.broken = []
+        self.told = []
         self.steps = []
         self.outputs = []
 
@@ -98,6 +99,7 @@ class Conversation:
             hashlib.sha256(body).digest(), START_MS + 1_000 * number, 0, number, len(body), "open"
         )
         step = decision.step(self.view(*owner_of(event)), event, stamp)
+        self.told.append((event, step))
         return self._keep(step, owner_of(event))
 
     def break_at(self, payload, *, user="u", tenant="t"):
@@ -110,6 +112,7 @@ class Conversation:
         self.broken.append(event)
         stamp = Stamp(bytes(32), START_MS, 0, number, 10, "open")
         step = decision.fault(self.view(tenant, user), event, stamp, "ZeroDivisionError")
+        self.told.append((event, step))
         return self._keep(step, (tenant, user))
 
     def lose(self):
