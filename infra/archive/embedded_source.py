@@ -88,7 +88,8 @@ def _read_all(
     embedded: Embedded, store: RowStore, head: Head, progress: Progress | None
 ) -> Iterator[PlacedEvent | PlacedOutput]:
     events = _read_events(embedded, store, head, progress)
-    return interleave(events, _read_outputs(store, head))
+    first_offset = embedded.log.bounds().start
+    return interleave(events, _read_outputs(store, first_offset, head.next_offset))
 
 
 def _read_events(
@@ -119,10 +120,10 @@ def _read_log(embedded: Embedded, head: Head) -> Iterator[LogRecord]:
         offset = records[-1].offset + 1
 
 
-def _read_outputs(store: RowStore, head: Head) -> Iterator[PlacedOutput]:
+def _read_outputs(store: RowStore, first_offset: int, next_offset: int) -> Iterator[PlacedOutput]:
     def read(topic: str) -> Iterator[PlacedOutput]:
         for output in store.outputs(topic):
-            if output.offset < head.next_offset:
+            if first_offset <= output.offset < next_offset:
                 record = output.record
                 yield PlacedOutput(PARTITION, output.offset, topic, record.key, record.value or b"")
 

@@ -101,8 +101,30 @@ def write_archive(
     draft = folder.with_name(folder.name + ".draft")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
-    parts = {head.partition: _Partition(draft, head, segment_bytes) for head in heads}
+    parts: dict[int, _Partition] = {}
+    try:
+        manifest = _fill(draft, parts, records, heads, log_identity, segment_bytes)
+    except BaseException:
+        for part in parts.values():
+            part.abandon()
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    draft.rename(folder)
+    return manifest
+
+
+def _fill(
+    draft: Path,
+    parts: dict[int, "_Partition"],
+    records: Iterable[PlacedEvent | PlacedOutput],
+    heads: Iterable[PartitionHead],
+    log_identity: bytes,
+    segment_bytes: int,
+) -> Manifest:
+    """Write every file of the archive into a folder."""
     provenance = Provenance()
+    for head in heads:
+        parts[head.partition] = _Partition(draft, head, segment_bytes)
     for record in records:
         part = parts.get(record.partition)
         if part is None:
@@ -128,7 +150,6 @@ def write_archive(
     with (draft / MANIFEST_NAME).open("wb") as stream:
         stream.write(render_manifest(manifest).encode())
         _sync(stream)
-    draft.rename(folder)
     return manifest
 
 
@@ -191,6 +212,10 @@ class _Partition:
             last_digest=self._previous(),
             segments=tuple(self.segments),
         )
+
+    def abandon(self) -> None:
+        if self.stream is not None:
+            self.stream.close()
 
     def _add(self, kind: int, body: bytes) -> None:
         assert self.stream is not None, "an event opens the segment of its outputs"
