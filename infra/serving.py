@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import structlog
+from aiohttp import web
 
+from infra.operations import start_endpoints
 from infra.provision import TopicSet, describe_durability, plan
 from schemas.topics import PARTITIONS_DEFAULT
 from streams.clock import SystemClock
@@ -46,6 +48,8 @@ class ServeSettings:
     insync_min: int = 2
     session_timeout_s: float = 10.0
     instance_id: str | None = None
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
 
 
 class NotProvisionedError(Exception):
@@ -94,6 +98,7 @@ class _Service:
         log: structlog.stdlib.BoundLogger,
     ) -> None:
         self._log = log
+        self._settings = settings
         group = f"{settings.prefix}ledger"
         self._ownership = FaustOwnership(
             OwnershipSettings(
@@ -126,6 +131,7 @@ class _Service:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, asked.set)
         self._thread.start()
+        endpoints = await self._open_endpoints()
         await self._ownership.start()
         while not asked.is_set():
             try:
@@ -137,8 +143,19 @@ class _Service:
         self._worker.stop()
         await asyncio.to_thread(self._thread.join)
         await self._ownership.stop()
+        if endpoints is not None:
+            await endpoints.cleanup()
         self._log.info("worker_stopped")
         return 0
+
+    async def _open_endpoints(self) -> web.AppRunner | None:
+        if self._settings.metrics_port is None:
+            return None
+        return await start_endpoints(
+            self._worker.lanes,
+            host=self._settings.metrics_host,
+            port=self._settings.metrics_port,
+        )
 
     def _fold(self) -> None:
         try:

@@ -7,14 +7,17 @@ import typer
 from infra.cli import (
     appending,
     archiving,
+    backfilling,
     certifying,
     demo,
     explaining,
     folding,
     keeping,
     linting,
+    provisioning,
     reading,
     replaying,
+    serving,
     turning,
 )
 from infra.logs import configure_logs
@@ -31,10 +34,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (
-    demo, appending, folding, turning, reading, replaying, explaining, linting, archiving,
-    certifying, keeping,
-):  # fmt: skip
+MODULES = (
+    demo,
+    appending,
+    folding,
+    turning,
+    archiving,
+    backfilling,
+    certifying,
+    explaining,
+    keeping,
+    linting,
+    provisioning,
+    reading,
+    replaying,
+    serving,
+)
+for module in MODULES:
     module.register(app)
 
 

@@ -1,0 +1,61 @@
+"""The command that creates and verifies topics: provision."""
+
+from typing import Annotated
+
+import typer
+from kafka.errors import KafkaError
+
+from infra.cli.console import CommandError, JsonOption, clean, out, print_json, reported
+from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
+from infra.provision import ProvisionRefusedError, Step, apply, describe_durability, plan
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("provision")(provision)
+
+
+def provision(
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
+    partitions: Annotated[int | None, typer.Option(min=1, help="Fixed for ever.")] = None,
+    replication: Annotated[int | None, typer.Option(min=1, help="Copies of each record.")] = None,
+    insync_min: Annotated[int | None, typer.Option(min=1, help="Copies an ack waits for.")] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Create and verify all topics; refuses what would lose history, and shows its plan first.
+
+    Example: commitments provision --bootstrap 127.0.0.1:9092 --partitions 16 --dry-run
+    """
+    with reported(as_json=as_json):
+        settings = read_settings(
+            bootstrap=bootstrap, prefix=prefix, partitions=partitions, replication=replication,
+            insync_min=insync_min,
+        )  # fmt: skip
+        wanted, connection = settings.topics(), settings.connect()
+        try:
+            changes = plan(connection, wanted)
+            if not as_json:
+                for change in changes:
+                    out.print(clean(str(change)))
+            if not dry_run:
+                apply(connection, wanted, changes)
+        except ProvisionRefusedError as error:
+            raise CommandError(str(error), "use another --prefix, or repartition") from None
+        except KafkaError as error:
+            raise CommandError(
+                f"{settings.bootstrap}: {type(error).__name__}", "is a broker listening there?"
+            ) from None
+    if as_json:
+        listed = [{"step": c.step.value, "topic": c.name, "reason": c.reason} for c in changes]
+        print_json(
+            {"changes": listed, "applied": not dry_run, "durability": describe_durability(wanted)}
+        )
+    else:
+        refused = any(change.step is Step.REFUSE for change in changes)
+        done = "planned" if dry_run else "made"
+        out.print(f"{len(changes)} changes {done}; {describe_durability(wanted)}")
+        if dry_run and refused:
+            raise typer.Exit(1)
