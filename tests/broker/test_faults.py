@@ -56,7 +56,7 @@ def test_committed_offsets_play_no_part(
 ) -> None:
     """Offsets moved ahead by hand, and the group deleted, change no outcome."""
     _append(broker, f"{topics}events", [b"a"] * 20)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(20)
     _append(broker, f"{topics}events", [b"b"] * 20)
     ahead = TopicPartition(f"{topics}events", 0, 35)
@@ -64,11 +64,11 @@ def test_committed_offsets_play_no_part(
     moved = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, [ahead])])
     moved[group].result(10)
 
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(40)
     admin.delete_consumer_groups([group])[group].result(10)
     _append(broker, f"{topics}events", [b"c"] * 5)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(45)
 
     _assert_exact(broker, topics)
@@ -79,13 +79,13 @@ def test_a_deleted_head_of_the_log_is_recorded_as_a_gap(
 ) -> None:
     """Events that were deleted unfolded stand in the ledger as a gap; folding goes on behind it."""
     _append(broker, f"{topics}events", [b"a"] * 10)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(10)
     _append(broker, f"{topics}events", [b"b"] * 10)
     place = TopicPartition(f"{topics}events", 0, 15)
     admin.delete_records([place])[place].result(10)
 
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(20)
 
     ledgers = read_partition(broker.bootstrap_servers, f"{topics}ledgers", 0)
@@ -122,7 +122,7 @@ def test_garbage_and_tombstones_on_the_input_block_nobody(
     producer.commit_transaction(20)
     _append(broker, f"{topics}events", [None, b"", b"last"])
 
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(9)
 
     _assert_exact(broker, topics)
@@ -133,13 +133,13 @@ def test_corrupt_rows_stop_a_ledger_that_restores_from_them(
 ) -> None:
     """A row changed behind the ledger is found by the row-set digest; the remedy is named."""
     _append(broker, f"{topics}events", [b"a"] * 10)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(10)
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     producer.produce(f"{topics}rows", b"99", b"ruser 1", partition=0)
     producer.flush(20)
 
-    with running(broker, topics, tmp_path / "empty", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "empty", CountingReducer) as worker:
         lane = worker.await_phase(Phase.STOPPED)
 
     assert "commitments rebuild" in lane.reason
@@ -150,14 +150,14 @@ def test_lost_rows_are_no_first_start(
 ) -> None:
     """Empty rows beside a ledger with records stop: folding again would double every outcome."""
     _append(broker, f"{topics}events", [b"a"] * 10)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(10)
     admin.delete_topics([f"{topics}rows"])[f"{topics}rows"].result(20)
     connection = Connection(bootstrap_servers=broker.bootstrap_servers)
     wanted = TopicSet(prefix=topics, partitions=1, replication=1, insync_min=1)
     apply(connection, wanted, plan(connection, wanted))
 
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         lane = worker.await_phase(Phase.STOPPED)
 
     assert "the rows are lost" in lane.reason
@@ -168,7 +168,7 @@ def test_a_recreated_log_stops_the_ledger(
 ) -> None:
     """`events` deleted and created again is another log: its outcomes rest on events now gone."""
     _append(broker, f"{topics}events", [b"a"] * 10)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(10)
     admin.delete_topics([f"{topics}events"])[f"{topics}events"].result(20)
     again = NewTopic(f"{topics}events", 1, 1, config=dict(list_settings(EVENTS)))
@@ -179,7 +179,7 @@ def test_a_recreated_log_stops_the_ledger(
     await_true(recreated, timeout_s=20, what="the topic created again")
     _append(broker, f"{topics}events", [b"b"] * 20)
 
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         lane = worker.await_phase(Phase.STOPPED)
 
     assert "deleted and created again" in lane.reason
@@ -191,7 +191,7 @@ def test_a_foreign_or_damaged_folder_is_never_believed(
     """Rows of another partition, cut files and rows too old to catch up are wiped and restored."""
     _append(broker, f"{topics}events", [b"a"] * 10)
     home = tmp_path / "s"
-    with running(broker, topics, home, CountingReducer()) as worker:
+    with running(broker, topics, home, CountingReducer) as worker:
         worker.await_folded(10)
     foreign = open_cache(tmp_path / "foreign" / "0")
     foreign.write([(b"ruser 1", b"77")], position=3, stamp_ms=1)
@@ -208,7 +208,7 @@ def test_a_foreign_or_damaged_folder_is_never_believed(
 
     for number, folder in enumerate((tmp_path / "foreign", tmp_path / "cut", home)):
         _append(broker, f"{topics}events", [b"b"])
-        with running(broker, topics, folder, CountingReducer()) as worker:
+        with running(broker, topics, folder, CountingReducer) as worker:
             worker.await_folded(11 + number)
 
     _assert_exact(broker, topics)
@@ -220,7 +220,7 @@ def test_an_outcome_that_no_topic_takes_stops_its_partition_only(
     """An oversized record aborts its batch down to one event; what came before stands, once."""
     _append(broker, f"{topics}events", [b"a", b"b", b"huge", b"c"])
 
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         lane = worker.await_phase(Phase.STOPPED)
 
     assert "aborted" in lane.reason
@@ -237,7 +237,7 @@ def test_a_changed_partition_count_stops_the_worker(
 ) -> None:
     """Partitions added while it runs move keys: every ledger stops and a person must act."""
     monkeypatch.setattr("streams.worker.COUNT_EVERY_S", 0.2)
-    with running(broker, topics, tmp_path / "s", CountingReducer()) as worker:
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_phase(Phase.FOLDING)
         grown = NewPartitions(f"{topics}events", 2)
         admin.create_partitions([grown])[f"{topics}events"].result(20)
@@ -254,9 +254,9 @@ def test_two_owners_never_both_extend_the_history(
 ) -> None:
     """A second owner fences the first; they settle by turns, and every outcome is there once."""
     _append(broker, f"{topics}events", [b"a"] * 50)
-    with running(broker, topics, tmp_path / "one", CountingReducer()) as first:
+    with running(broker, topics, tmp_path / "one", CountingReducer) as first:
         first.await_folded(50)
-        with running(broker, topics, tmp_path / "two", CountingReducer()) as second:
+        with running(broker, topics, tmp_path / "two", CountingReducer) as second:
             second.await_phase(Phase.FOLDING)
             _append(broker, f"{topics}events", [b"b"] * 50)
             second.await_folded(100)

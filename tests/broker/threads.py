@@ -1,7 +1,7 @@
 """A worker in a thread of the test that owns fixed partitions: for faults that kill no process."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from streams.ports import Reducer
 from streams.starting import WorkerSettings
 from streams.worker import Worker
 from tests.broker.workers import await_true
+
+BuildReducer = Callable[..., Reducer]
 
 
 class FixedOwnership:
@@ -42,10 +44,17 @@ class _Exited(BaseException):
 class ThreadWorker:
     """One worker and what it said and did."""
 
-    def __init__(self, broker: Broker, prefix: str, folder: Path, reducer: Reducer) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        prefix: str,
+        folder: Path,
+        build_reducer: BuildReducer,
+        partitions: frozenset[int],
+    ) -> None:
         self.exit: tuple[int, str] | None = None
         self.notes: list[tuple[str, dict[str, Any]]] = []
-        self.ownership = FixedOwnership(frozenset({0}))
+        self.ownership = FixedOwnership(partitions)
         self.worker = Worker(
             WorkerSettings(
                 connection=Connection(bootstrap_servers=broker.bootstrap_servers),
@@ -54,7 +63,7 @@ class ThreadWorker:
                 group=f"{prefix}ledger",
             ),
             ownership=self.ownership,
-            build_reducer=lambda _: reducer,
+            build_reducer=lambda partition: build_reducer(partition=partition),
             exit_process=self._exit,
             clock=SystemClock(),
             note=lambda event, **values: self.notes.append((event, values)),
@@ -107,9 +116,16 @@ class ThreadWorker:
 
 
 @contextmanager
-def running(broker: Broker, prefix: str, folder: Path, reducer: Reducer) -> Iterator[ThreadWorker]:
-    """Run a worker on partition 0 for the length of the block."""
-    worker = ThreadWorker(broker, prefix, folder, reducer)
+def running(
+    broker: Broker,
+    prefix: str,
+    folder: Path,
+    build_reducer: BuildReducer,
+    *,
+    partitions: frozenset[int] = frozenset({0}),
+) -> Iterator[ThreadWorker]:
+    """Run a worker on the partitions for the length of the block."""
+    worker = ThreadWorker(broker, prefix, folder, build_reducer, partitions)
     try:
         yield worker
     finally:
