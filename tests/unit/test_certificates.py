@@ -214,7 +214,7 @@ def test_every_kind_of_outcome_checks(tmp_path):
     given.tell(candidates(turn="t2"), by=GENERATOR)
     given.tell(request(), event_id="t3")
     given.tell(failure(FailureKind.TIMEOUT, turn="t3"), by=GENERATOR)
-    fold_archive(tmp_path / "archive", given.events, partitions=2)
+    fold_archive(tmp_path / "archive", given.events)
     outcomes = given.outcomes()
     checked = check(
         Archive(tmp_path / "archive"), [render_record(one) for one in outcomes], tmp_path
