@@ -75,6 +75,7 @@ class Conversation:
     def tell(self, payload, *, by=USER, user="u", tenant="t", event_id=None, **envelope):
         """Fold one event and return its step."""
         number = len(self.steps) + 1
+        append_ms = envelope.pop("append_ms", START_MS + 1_000 * number)
         control = type(payload).__name__ in CONTROL
         event = Event(
             event_id=event_id or f"e{number}",
@@ -96,7 +97,7 @@ class Conversation:
         event = decode(Event, body)
         self.events.append(event)
         stamp = Stamp(
-            hashlib.sha256(body).digest(), START_MS + 1_000 * number, 0, number, len(body), "open"
+            hashlib.sha256(body).digest(), append_ms, 0, number, len(body), "open"
         )
         step = decision.step(self.view(*owner_of(event)), event, stamp)
         self.told.append((event, step))
