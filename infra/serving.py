@@ -130,6 +130,7 @@ class _Service:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, asked.set)
+        self._log.info("worker_joining")
         self._thread.start()
         endpoints = await self._open_endpoints()
         await self._ownership.start()

@@ -96,7 +96,8 @@ def draw_pause_ns(failures: int) -> int:
 
     Two workers that wait equally long would meet again and fence each other for ever.
     """
-    bound = min(BACKOFF_MAX_S, BACKOFF_MIN_S * 2 ** (failures - 1))
+    doublings = min(failures - 1, 16)  # The bound is long reached; the power must stay small.
+    bound = min(BACKOFF_MAX_S, BACKOFF_MIN_S * 2**doublings)
     return int(bound * random.uniform(0.5, 1.0) * 1e9)  # noqa: S311  # no secret
 
 

@@ -120,6 +120,16 @@ class Fleet:
 
         await_true(arrived, timeout_s=timeout_s, what=f"{expected} outcomes")
 
+    def stop(self, *workers: WorkerProcess) -> None:
+        """Stop workers in order, each of which must end well within the time it promises."""
+        for worker in workers:
+            await_true(
+                lambda w=worker: any("worker_joining" in line for line in w.lines()),
+                timeout_s=20,
+                what="a worker that listens to signals",
+            )
+            assert 0 == worker.stop()
+
     def check(self) -> None:
         """Fail with the checker's counts unless every outcome is there once and exact."""
         verdict = check_counting(self.broker.bootstrap_servers, self.prefix, PARTITIONS)
@@ -169,7 +179,7 @@ def test_random_kills_lose_and_double_nothing(
 
     events = load.stop()
     fleet.await_outputs(events)
-    assert [0, 0] == [worker.stop() for worker in workers]
+    fleet.stop(*workers)
     fleet.check()
 
 
@@ -189,7 +199,7 @@ def test_a_kill_at_each_named_point_loses_and_doubles_nothing(
     events = load.stop()
     last = fleet.start("a", instance="only")
     fleet.await_outputs(events)
-    assert 0 == last.stop()
+    fleet.stop(last)
     fleet.check()
 
 
@@ -220,7 +230,7 @@ def test_a_frozen_owner_that_wakes_writes_nothing_accepted(
 
     events = load.stop()
     fleet.await_outputs(events)
-    assert [0, 0] == [first.stop(), second.stop()]
+    fleet.stop(first, second)
     fleet.check()
 
 
@@ -240,7 +250,7 @@ def test_a_restart_from_nothing_and_from_local_rows_agree(
 
     events = load.stop()
     fleet.await_outputs(events)
-    assert 0 == third.stop()
+    fleet.stop(third)
     fleet.check()
 
 
@@ -256,7 +266,7 @@ def test_an_event_that_the_core_cannot_fold_blocks_nobody(
 
     worker = fleet.start("a")
     fleet.await_outputs(2)
-    assert 0 == worker.stop()
+    fleet.stop(worker)
 
     servers = broker.bootstrap_servers
     outcomes = read_partition(servers, f"{fleet.prefix}commitments", 0)
@@ -284,5 +294,5 @@ def test_a_killed_and_a_paused_broker_lose_and_double_nothing(
 
     events = load.stop()
     fleet.await_outputs(events)
-    assert [0, 0] == [worker.stop() for worker in workers]
+    fleet.stop(*workers)
     fleet.check()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 POLL_S = 0.05
-END_TIMEOUT_S = 15.0
+END_TIMEOUT_S = 10.0
 
 
 class WorkerProcess:

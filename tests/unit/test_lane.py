@@ -1,0 +1,55 @@
+"""Laws of what a failed ledger on Kafka does next."""
+
+import pytest
+
+from streams.failures import (
+    CommitUnknown,
+    Fenced,
+    LedgerBroken,
+    LogShortened,
+    StoreDamaged,
+    StoreUnavailable,
+    TooManyHalts,
+)
+from streams.lane import (
+    BACKOFF_MAX_S,
+    BACKOFF_MIN_S,
+    FAILURES_IN_ROW_MAX,
+    Treatment,
+    draw_pause_ns,
+    judge,
+)
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("x"), CommitUnknown("x"), StoreDamaged("x")])
+def test_a_failure_of_the_world_is_tried_again_then_ends_the_process(error: Exception) -> None:
+    """What another try may mend is tried again, but not for ever: others may fare better."""
+    assert Treatment.AGAIN is judge(error, failures=1)
+    assert Treatment.EXIT is judge(error, failures=FAILURES_IN_ROW_MAX)
+
+
+def test_a_fenced_ledger_never_ends_the_process() -> None:
+    """Fencing is no fault of this worker: it waits for its lease, however often that happens."""
+    assert Treatment.AGAIN is judge(Fenced("x"), failures=100)
+
+
+@pytest.mark.parametrize("words", ["No space left on device", "Input/output error"])
+def test_a_failing_disk_ends_the_process_at_once(words: str) -> None:
+    """ENOSPC and EIO are not tried again on the same disk."""
+    assert Treatment.EXIT is judge(StoreUnavailable(words), failures=1)
+
+
+@pytest.mark.parametrize(
+    "error", [LedgerBroken("x"), LogShortened("x"), TooManyHalts("x"), RuntimeError("x")]
+)
+def test_what_nobody_else_mends_stays_stopped(error: Exception) -> None:
+    """A broken ledger, a cut log and a fault of the core wait for a person."""
+    assert Treatment.STOP is judge(error, failures=1)
+
+
+@pytest.mark.parametrize("failures", [1, 2, 5, 5_000])
+def test_pauses_grow_to_their_bound(failures: int) -> None:
+    """A pause lies between half and all of a bound that doubles from 0.5 to 30 seconds."""
+    bound_ns = min(BACKOFF_MAX_S, BACKOFF_MIN_S * 2 ** (min(failures, 20) - 1)) * 1e9
+
+    assert bound_ns / 2 <= draw_pause_ns(failures) <= bound_ns
