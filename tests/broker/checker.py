@@ -153,3 +153,9 @@ def _chain_holds(bootstrap_servers: str, prefix: str, partition: int) -> bool:
             return False
         chain, next_offset = record.chain, record.next_offset
     return True
+
+
+def assert_exact(bootstrap_servers: str, prefix: str, partitions: int = 1) -> None:
+    """Fail with the counts unless every outcome is there once and exact."""
+    verdict = check_counting(bootstrap_servers, prefix, partitions)
+    assert verdict.faults == 0, verdict

@@ -9,8 +9,11 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from infra.broker import Broker, open_broker
+from infra.provision import TopicSet, apply, plan
+from streams.connection import Connection
 
 _FAILED = pytest.StashKey[bool]()
 
@@ -48,3 +51,18 @@ def own_broker() -> Iterator[Broker]:
 def prefix() -> str:
     """Give a topic prefix that no other test uses."""
     return f"t{uuid.uuid4().hex[:10]}."
+
+
+@pytest.fixture
+def topics(broker: Broker, prefix: str) -> str:
+    """Give the prefix of a fresh set of topics with one partition."""
+    connection = Connection(bootstrap_servers=broker.bootstrap_servers)
+    wanted = TopicSet(prefix=prefix, partitions=1, replication=1, insync_min=1)
+    apply(connection, wanted, plan(connection, wanted))
+    return prefix
+
+
+@pytest.fixture
+def admin(broker: Broker) -> AdminClient:
+    """Give an admin client that lives as long as the test waits for its answers."""
+    return AdminClient({"bootstrap.servers": broker.bootstrap_servers})

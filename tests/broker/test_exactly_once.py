@@ -19,7 +19,7 @@ from confluent_kafka import Producer
 from infra.broker import Broker
 from infra.provision import TopicSet, apply, plan
 from streams.connection import Connection
-from tests.broker.checker import check_counting, count_committed, read_partition
+from tests.broker.checker import assert_exact, count_committed, read_partition
 from tests.broker.workers import WorkerProcess, await_true
 
 WORKER = Path(__file__).with_name("counting_worker.py")
@@ -132,8 +132,7 @@ class Fleet:
 
     def check(self) -> None:
         """Fail with the checker's counts unless every outcome is there once and exact."""
-        verdict = check_counting(self.broker.bootstrap_servers, self.prefix, PARTITIONS)
-        assert 0 == verdict.faults, verdict
+        assert_exact(self.broker.bootstrap_servers, self.prefix, PARTITIONS)
 
 
 _LIVE: list[WorkerProcess] = []
