@@ -10,6 +10,9 @@ from typing import Annotated
 import typer
 
 from infra.appending import append_events
+from infra.archive.reading import Archive
+from infra.archive.restoring import restore_archive
+from infra.archive.writing import ArchiveError
 from infra.authority import AUTHENTICATED_MODE, OPEN_MODE
 from infra.cli.console import (
     CommandError,
@@ -32,6 +35,9 @@ from infra.keys import configured_keys
 from schemas.catalogue import Catalogue
 from schemas.event import Event
 
+ARCHIVE = "archive"
+"""Records as they stood on a log, not events to be written anew; see infra/archive/restoring.py."""
+KINDS = (ARCHIVE, *sorted(IMPORTERS))
 CANDIDATE_KINDS = ("gold", "stale", "unconfirmed", "missing", "premature")
 
 
@@ -78,7 +84,7 @@ def init(
 
 
 def import_(
-    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(sorted(IMPORTERS))}.")],
+    kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.")],
     sources: Annotated[list[Path], typer.Argument(help="Files or folders of that format.")],
     log: LogOption,
     candidates: Annotated[
@@ -98,18 +104,27 @@ def import_(
                 f"--candidates: {', '.join(unknown)} is none of {', '.join(CANDIDATE_KINDS)}"
             )
         read = IMPORTERS.get(kind)
-        if read is None:
-            raise CommandError(f"{kind!r} is none of {', '.join(sorted(IMPORTERS))}")
+        if read is None and kind != ARCHIVE:
+            raise CommandError(f"{kind!r} is none of {', '.join(KINDS)}")
         wrong: list[WrongLine] = []
         try:
             with (
                 open_log(log, must_exist=False) as embedded,
                 progress_bar("importing", as_json=as_json) as update,
             ):
+                if read is None:
+                    count = sum(
+                        restore_archive(embedded, Archive(source), lambda done: update(done, 0))
+                        for source in sources
+                    )
+                    report(count, wrong, as_json=as_json)
+                    return
                 events = read(sources, kinds, wrong)
                 count = append_events(embedded, events, lambda done: update(done, 0))
         except SourceError as error:
             raise CommandError(f"{error.place}: {error.detail}", error.remedy) from None
+        except ArchiveError as error:
+            raise CommandError(str(error)) from None
     report(count, wrong, as_json=as_json)
 
 
