@@ -10,8 +10,6 @@ import pytest
 
 from infra.archive import frames
 from infra.archive.checkpoint import (
-    compare_checkpoint,
-    describe_checkpoint,
     parse_checkpoint,
     sign_checkpoint,
 )
@@ -277,64 +275,6 @@ def test_a_manifest_that_says_otherwise_is_found(archive, field):
     (archive / MANIFEST_NAME).write_text(render_manifest(seal_manifest(other)))
 
     assert kind_of(archive)
-
-
-def test_a_cut_tail_shows_against_the_checkpoint_alone(tmp_path):
-    """A shorter archive that is consistent in itself verifies, and fails the older checkpoint."""
-    records = draw_records(random.Random(9), 0, 40)
-    head = replace(_head(), next_offset=200)
-    whole = write_archive(tmp_path / "whole", records, [head], log_identity=IDENTITY)
-    write_archive(tmp_path / "cut", records[:-3], [head], log_identity=IDENTITY)
-    note = describe_checkpoint(whole)
-
-    assert kind_of(tmp_path / "cut") == ""
-    assert kind_of(tmp_path / "cut", checkpoint=note) == "truncated"
-    assert kind_of(tmp_path / "whole", checkpoint=note) == ""
-
-
-def test_a_replaced_archive_shows_against_the_checkpoint_alone(tmp_path):
-    """Another history of the same log verifies by itself, and fails the checkpoint."""
-    head = replace(_head(), next_offset=200)
-    manifests = [
-        write_archive(
-            tmp_path / str(seed), draw_records(random.Random(seed), 0, 40), [head],
-            log_identity=IDENTITY,
-        )
-        for seed in (1, 2)
-    ]  # fmt: skip
-    longer = describe_checkpoint(manifests[0])
-
-    assert kind_of(tmp_path / "2") == ""
-    assert kind_of(tmp_path / "2", checkpoint=longer) in {"replaced", "truncated"}
-    foreign = replace(longer, origin=longer.origin + "00")
-    assert kind_of(tmp_path / "1", checkpoint=foreign) == "replaced"
-
-
-def test_a_rewritten_manifest_shows_against_the_checkpoint(archive):
-    """What no frame says, such as the row digest, is held by the checkpoint's manifest line."""
-    manifest = read_manifest(archive)
-    note = describe_checkpoint(manifest)
-    part = manifest.partitions[0]
-    head = replace(part.head, row_set_digest=b"\x01" * 32)
-    other = replace(manifest, partitions=(replace(part, head=head), *manifest.partitions[1:]))
-    (archive / MANIFEST_NAME).write_text(render_manifest(seal_manifest(other)))
-
-    assert kind_of(archive) == ""
-    assert kind_of(archive, checkpoint=note) == "replaced"
-
-
-def test_a_grown_archive_extends_an_older_checkpoint(tmp_path):
-    """A later export of the same log begins as the checkpoint says, and may not change before."""
-    records = draw_records(random.Random(5), 0, 60)
-    head = replace(_head(), next_offset=200)
-    older = write_archive(tmp_path / "older", records[:40], [head], log_identity=IDENTITY)
-    write_archive(tmp_path / "newer", records, [head], log_identity=IDENTITY)
-    state, fault = compare_checkpoint(
-        describe_checkpoint(older), read_manifest(tmp_path / "newer"),
-        {0: [f.digest for f in Archive(tmp_path / "newer").read_frames(0)]},
-    )  # fmt: skip
-
-    assert ("extended", None) == (state, fault)
 
 
 def test_a_damaged_archive_is_not_read_on(archive):
