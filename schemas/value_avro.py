@@ -11,6 +11,7 @@ from typing import Any, Final
 from schemas.value import (
     INT64_MAX,
     INT64_MIN,
+    VALUE_DEPTH_MAX,
     Elapsed,
     Money,
     Period,
@@ -23,6 +24,7 @@ from schemas.value_json import (
     ValueFormatError,
     parse_decimal,
     parse_json,
+    parse_money,
     render_decimal,
     render_json,
     render_local,
@@ -82,7 +84,20 @@ VALUE_BRANCHES: Final[tuple[Any, ...]] = (
 
 
 def write_value(value: Value) -> Any:
-    """Return the Avro structure of a typed value, its branch named."""
+    """Return the Avro structure of a typed value, its branch named.
+
+    Raises:
+        RecordError: no such type, or a value that reading would refuse or change: nothing is
+            rounded, cut, sorted out or moved to another zone on its way.
+
+    """
+    kind = type(value)
+    if kind in _CHECKED:
+        check_value(value)
+    return _build_structure(value)
+
+
+def _build_structure(value: Value) -> Any:
     kind = type(value)
     if value is None:
         return None
@@ -104,9 +119,9 @@ _VALUE_WRITERS: Final[dict[type, tuple[str, Convert]]] = {
     date: ("Date", lambda v: {"text": v.isoformat()}),
     time: ("TimeOfDay", lambda v: {"text": render_time(v)}),
     datetime: ("LocalDateTime", lambda v: {"text": render_local(v)}),
-    Timestamp: ("Timestamp", lambda v: {"at_ms": v.at_ms}),
-    Elapsed: ("Elapsed", lambda v: {"duration_ms": v.duration_ms}),
-    Period: ("Period", lambda v: {"months": v.months, "days": v.days}),
+    Timestamp: ("Timestamp", lambda v: {"at_ms": check_long(v.at_ms)}),
+    Elapsed: ("Elapsed", lambda v: {"duration_ms": check_long(v.duration_ms)}),
+    Period: ("Period", lambda v: {"months": check_long(v.months), "days": check_long(v.days)}),
     StringSet: ("StringSet", lambda v: {"items": list(v.items)}),
     RecordValue: ("Composite", lambda v: {"json": render_json(v)}),
     tuple: ("Composite", lambda v: {"json": render_json(v)}),
@@ -127,7 +142,7 @@ def read_value(datum: Any) -> Value:
         value: Value = _READERS[name.removeprefix(NAMESPACE_DOT)](body)
     except ValueError as error:
         raise RecordError(f"value of type {name}: {error}") from None
-    if write_value(value) != datum:
+    if _build_structure(value) != datum:
         raise RecordError(f"value of type {name}: {str(body)[:60]} is not its canonical form")
     return value
 
@@ -141,7 +156,7 @@ def _read_composite(body: dict[str, str]) -> Value:
 
 _READERS: Final[dict[str, Convert]] = {
     "Decimal": lambda d: parse_decimal(d["text"]),
-    "Money": lambda d: Money(parse_decimal(d["amount"]), d["currency"]),
+    "Money": lambda d: parse_money(f"{d['amount']} {d['currency']}"),
     "Date": lambda d: date.fromisoformat(d["text"]),
     "TimeOfDay": lambda d: time.fromisoformat(d["text"]),
     "LocalDateTime": lambda d: datetime.fromisoformat(d["text"]),
@@ -151,6 +166,53 @@ _READERS: Final[dict[str, Convert]] = {
     "StringSet": lambda d: StringSet(tuple(sorted(dict.fromkeys(d["items"])))),
     "Composite": _read_composite,
 }
+
+
+_CHECKED: Final = frozenset({Decimal, Money, datetime, time, StringSet, RecordValue, tuple})
+
+
+def check_value(value: Value, depth: int = 0) -> None:
+    """Refuse a value that its bytes could not give back.
+
+    Raises:
+        RecordError: naming what is wrong with it.
+
+    """
+    if depth > VALUE_DEPTH_MAX:
+        raise RecordError(f"nested deeper than {VALUE_DEPTH_MAX}")
+    match value:
+        case tuple():
+            for item in value:
+                check_value(item, depth + 1)
+        case RecordValue(fields=fields):
+            names = [name for name, _ in fields]
+            if len(set(names)) < len(names) or any(n == "" or n.startswith("$") for n in names):
+                raise RecordError(f"field names {names!r:.60}: each once, not empty, without $")
+            for _, item in fields:
+                check_value(item, depth + 1)
+        case StringSet(items=items):
+            if list(items) != sorted(dict.fromkeys(items)):
+                raise RecordError(f"set {items!r:.60}: sort it, each item once")
+        case Decimal() | Money():
+            _check_amount(value)
+        case datetime() | time():
+            if value.tzinfo is not None or value.microsecond % 1_000:
+                raise RecordError(
+                    f"{value.isoformat()}: a local time has no zone and whole milliseconds; "
+                    "write an instant as a timestamp"
+                )
+        case _:
+            _build_structure(value)
+
+
+def _check_amount(value: Decimal | Money) -> None:
+    number, currency = (value.amount, value.currency) if isinstance(value, Money) else (value, "")
+    if not number.is_finite():
+        raise RecordError(f"{number} is no number")
+    try:
+        parse_money(f"{render_decimal(number)} {currency}")
+    except ValueFormatError as error:
+        raise RecordError(str(error)) from None
 
 
 def check_long(value: Any) -> int:

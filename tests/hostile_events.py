@@ -59,7 +59,7 @@ POOLS = {
     "scene": ("dinner", "lunch"),
     "scenes": ("dinner", "lunch"),
     "commitment_type": ("meal", "tasting", "snack", "none"),
-    "path": ("dish", "diet.x", "guests[0]", "dish[*]", ""),
+    "path": ("dish", "dish.$date", "diet.x", "guests[0]", "dish[*]", ""),
     "evidence_ids": ("2#0", "3#0", "4#p:p0", "x"),
     "surface_text": ("", "", "Soup on 2026-02-03 for 4, I promise.", "{dish}", "\0"),
     "repair_status": ("", "", "", "clarify"),

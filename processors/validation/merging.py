@@ -100,6 +100,8 @@ def _set(container: Value, steps: list[Step], value: Value) -> Value:
         return value
     step, *rest = steps
     if isinstance(step, str) and isinstance(container, RecordValue):
+        if step.startswith("$"):
+            raise ValueError(step)  # In JSON such a name is the tag of a type, never a field.
         fields = dict(container.fields)
         if rest and step not in fields:
             raise ValueError(step)

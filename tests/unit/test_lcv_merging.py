@@ -68,7 +68,7 @@ def test_operations_apply_in_order():
 @pytest.mark.parametrize(
     "path",
     ["", ".", "days[3]", "days[x]", "days[01]", "days[-1]", "days[0", "days.meal", "dish.a",
-     "ghost.a", "days[0]meal", "a..b", "note.x", "days[1].meal[0]"],
+     "ghost.a", "days[0]meal", "a..b", "note.x", "days[1].meal[0]", "days[1].$date"],
 )  # fmt: skip
 def test_a_path_that_leads_nowhere_is_refused(path):
     """What cannot be set is a reason of the support check, never a guess."""
