@@ -16,7 +16,7 @@ from infra.evaluation.chronicle import (
     build_predicate,
     draft_unit,
 )
-from infra.evaluation.domains import DAYS
+from infra.evaluation.domains import CLEARANCE, DAYS
 from infra.evaluation.fixture import Bucket, Check, Expected, Relation
 from infra.evaluation.scenario import (
     Offer,
@@ -205,7 +205,7 @@ def _withdraw_witness(scenario: Scenario, chronicle: Chronicle) -> None:
     seq = int(scenario.witnesses[0].partition("#")[0])
     chronicle.tell(USER, ObservationWithdrawn((chronicle.events[seq - 1].event_id,)))
     scenario.witnesses.clear()
-    scenario.needs.pop("clearance")
+    scenario.needs[CLEARANCE].clear()
 
 
 def _fail_last(scenario: Scenario, chronicle: Chronicle) -> None:
@@ -262,7 +262,9 @@ def _confirm_days(
 def _owe(scenario: Scenario, debt: str, blocks: tuple[str, ...], *, missing: bool) -> None:
     dimension = scenario.domain.own(debt)
     words = debt.replace("_", " ")
-    scenario.obligations.setdefault(dimension, [])
+    scenario.obligations[dimension] = []
+    if blocks:
+        scenario.needs[dimension] = []
     scenario.at(0.1, 0.5, lambda chronicle: _open_debt(chronicle, dimension, dimension, blocks))
 
     def record(chronicle: Chronicle) -> None:
@@ -270,7 +272,7 @@ def _owe(scenario: Scenario, debt: str, blocks: tuple[str, ...], *, missing: boo
         units = chronicle.record(draft_unit(text, dimension))
         scenario.obligations[dimension].extend(units)
         if blocks:
-            scenario.needs[dimension] = list(units)
+            scenario.needs[dimension].extend(units)
 
     if not missing:
         scenario.at(0.5, 0.7, record)

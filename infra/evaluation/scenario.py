@@ -86,10 +86,12 @@ def open_scenario(case_id: str, domain: Domain, draw: Random) -> Scenario:
         Offer(names[4], cap + draw.randint(20, 90), (banned,)),
     ]
     draw.shuffle(offers)
-    return Scenario(
+    scenario = Scenario(
         case_id, domain, draw, draw.choice(DAYS), draw.randint(2, 12),
         draw.choice(domain.purposes), offers, cap, banned,
     )  # fmt: skip
+    scenario.needs[CLEARANCE] = []  # Required by every scene, held or not.
+    return scenario
 
 
 def confirm_cap(scenario: Scenario, *, unless_purpose: str = "") -> None:
@@ -166,7 +168,7 @@ def record_clearance(scenario: Scenario, low: float, high: float) -> None:
 
     def record(chronicle: Chronicle) -> None:
         draft = draft_unit(f"{domain.clearance} seen, number {len(chronicle.events)}", CLEARANCE)
-        scenario.needs.setdefault(CLEARANCE, []).extend(chronicle.record(draft))
+        scenario.needs[CLEARANCE].extend(chronicle.record(draft))
 
     scenario.at(low, high, record)
 
@@ -182,7 +184,7 @@ def record_witness(scenario: Scenario, low: float, high: float) -> None:
 
     def record(chronicle: Chronicle) -> None:
         units = chronicle.record(draft_unit(text, CLEARANCE, tail_witness=True))
-        scenario.needs.setdefault(CLEARANCE, []).extend(units)
+        scenario.needs[CLEARANCE].extend(units)
         scenario.witnesses.extend(units)
 
     scenario.at(low, high, record)
