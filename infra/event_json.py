@@ -25,6 +25,7 @@ from pydantic import (
     create_model,
 )
 
+from schemas.catalogue import Authority, SlotRole
 from schemas.event import ControlPayload, Event, Principal, PrincipalKind, UserPayload
 from schemas.observation import Sensitivity, UtteranceOrigin
 from schemas.predicate import PredicateScope
@@ -49,8 +50,8 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "origin": UtteranceOrigin.SAID,
     "mode": TurnMode.TURN,
     "scope": PredicateScope.STANDING,
-    "role": "plain",
-    "min_authority": "hint",
+    "role": SlotRole.PLAIN,
+    "min_authority": Authority.HINT,
 }
 
 
