@@ -28,7 +28,7 @@ STALL_S: Final = 30.0
 """Input waiting and no commit for so long: another worker may fare better."""
 PROGRESS_EVERY_S: Final = 5.0
 COUNT_EVERY_S: Final = 30.0
-STARTERS: Final = 2
+STARTERS: Final = 4
 CONNECTS_MAX: Final = 5
 CONNECT_PAUSE_S: Final = 1.0
 FOLDERS: Final = 4
