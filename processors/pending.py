@@ -19,16 +19,18 @@ def open_pending(
 ) -> PendingRow:
     """Return the row of a turn before its first packet.
 
-    Its deadline counts from the append timestamp of the request (spec 5.10); the fold never
-    reads it, so the same history on another log gives the same bodies.
+    Its deadline counts from the append timestamp of the request (spec 5.10), or where the log
+    gave none from when it occurred; the fold never reads it, so the same history on another log
+    gives the same bodies.
     """
+    asked_ms = stamp.append_ms if stamp.append_ms >= 0 else arrival.effective_ms
     after_ms = regime.deadline_ms if request.deadline_ms is None else request.deadline_ms
     return PendingRow(
         request=arrival.event,
         request_digest=arrival.digest,
         seq=arrival.seq,
         effective_ms=arrival.effective_ms,
-        deadline_at_ms=max(0, min(stamp.append_ms + after_ms, DEADLINE_AT_MS_MAX)),
+        deadline_at_ms=max(0, min(asked_ms + after_ms, DEADLINE_AT_MS_MAX)),
         round=0,
         packet_digest=None,
         evidence_ids=(),

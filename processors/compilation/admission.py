@@ -188,7 +188,7 @@ def _check_time(event: Event, stamp: Stamp) -> Refusal | None:
     if event.occurred_at_ms <= 0:
         return violate(f"occurred_at_ms: {event.occurred_at_ms}; say when it happened")
     ahead_ms = event.occurred_at_ms - stamp.append_ms
-    if ahead_ms > AHEAD_MS_MAX:
+    if stamp.append_ms >= 0 and ahead_ms > AHEAD_MS_MAX:  # A log may stamp nothing: -1.
         return Refusal(
             RejectionReason.TIME_AHEAD,
             f"occurred_at_ms: {ahead_ms} ms after it was appended; at most {AHEAD_MS_MAX}",
