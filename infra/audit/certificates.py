@@ -11,7 +11,7 @@ from typing import Final
 from infra.archive.frames import START
 from infra.archive.merkle import is_included, prove_inclusion, root_of
 from infra.archive.reading import Archive
-from infra.audit.refolding import Decided, Refolding, Wanted, refold_partition
+from infra.audit.decided import Decided, Refolding, Wanted, refold_partition
 from infra.audit.stated import Stated
 from infra.event_json import render_record
 from processors.certification import Difference, compare, find_nearest
