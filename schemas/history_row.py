@@ -17,7 +17,8 @@ class UserHead:
     """One per user: all that folding an observation must know; its size does not grow.
 
     ``chain`` is the digest chain. ``units`` counts the units of event rows, ``texts`` those that
-    are plain utterances, ``hints`` the hint statements; every plain utterance below ``oldest_text_seq`` has left (spec 6.2).
+    are plain utterances, ``hints`` the hint statements; every plain utterance below
+    ``oldest_text_seq`` has left (spec 6.2).
     ``recent_ids`` are the event ids not yet moved to an OrderRow. ``foreseen`` counts withdrawn
     event ids that have not arrived; all up to ``erased_seq`` was erased with the user.
     """

@@ -4,30 +4,16 @@ An event's own row, its id and its fate are most of what folding encodes; the li
 alone costs more than their content. ``codec.encode`` gives the same bytes, which a test proves.
 """
 
-from functools import lru_cache
 from typing import Final
 
 from schemas.fate import Fate, FateStatus
+from schemas.record_writing import encode_long
 from schemas.row import EventRow, SeenRow
 
 _DIGEST_BYTES: Final = 32
 _DIGEST_LENGTH: Final = b"\x40"  # 32 as an Avro long.
 _ACCEPTED: Final = b"\x02\x02"  # Enum symbol 1; union branch 1 of seq.
 _NOTHING_MORE: Final = b"\x00\x00\x00"  # No reason, no detail, not ignored.
-
-
-@lru_cache(maxsize=4_096)
-def encode_long(number: int) -> bytes:
-    """Return a 64-bit number as Avro does: zigzag, seven bits a byte, low ones first."""
-    rest = (number << 1) ^ (number >> 63)
-    if rest < 0x80:
-        return bytes((rest,))
-    parts = bytearray()
-    while rest > 0x7F:
-        parts.append((rest & 0x7F) | 0x80)
-        rest >>= 7
-    parts.append(rest)
-    return bytes(parts)
 
 
 def encode_event_row(row: EventRow, event_body: bytes) -> bytes:
