@@ -4,16 +4,19 @@ Each test names its report; the inputs are those of the report in the forms of t
 """
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
+from infra.extraction.extraction import extract
+from infra.extraction.lexicon import build_lexicon
 from schemas.agreement import (
     Answer,
     ClarificationAnswered,
     PredicateConfirmed,
     PredicateProposed,
 )
-from schemas.catalogue import Authority, SlotType
+from schemas.catalogue import Authority, Catalogue, SlotType
 from schemas.identity import predicate_digest
 from schemas.observation import (
     HintExtracted,
@@ -28,7 +31,7 @@ from tests.conversation import GENERATOR, OPERATOR, TOOL, USER
 from tests.given import event, given, hint, turn
 from tests.given import said as utterance
 from tests.lcv import candidate, typed
-from tests.situations import predicate, request, slot
+from tests.situations import predicate, request, scene, slot
 from tests.talk import (
     ask,
     at,
@@ -153,6 +156,22 @@ def test_r05_an_import_is_folded_at_its_own_time(ingested):
     assert read_ms("2024-03-01T00:30:00+09:00") == row.effective_ms
 
 
+def test_r05_yesterday_is_counted_from_the_local_day_of_the_event():
+    """R05: at half past midnight in Tokyo it is the local day before, read twice the same."""
+    spoken = event(
+        utterance("Yesterday I started the gluten-free diet."),
+        at_ms=read_ms("2024-03-01T00:30:00+09:00"),
+        utc_offset_min=540,
+    )
+    diet = Catalogue("diets", (scene(),), (typed("meal", slot("diet")),), (), ())
+    first, again = (extract(spoken, build_lexicon(diet)) for _ in range(2))
+
+    assert first == again
+    assert {"diet.gluten_free.since": date(2024, 2, 29)} == {
+        one.payload.slot: one.payload.value for one in first
+    }
+
+
 RECALLED = "User is 31 and a search-engine developer."
 
 
@@ -172,9 +191,8 @@ def test_r07_recalled_text_and_assistants_compile_to_nothing():
     ]
     assert [1] == [int(row_id) for row_id, _ in rows.scan(EventRow)]
     assert [] == rows.scan(ProposalRow) == rows.scan(StatementRow)
-    outcome = ask(talk, "t1", candidate(dish="rice"), wanted_dimensions=("occupation",))
+    ask(talk, "t1", candidate(dish="rice"), wanted_dimensions=("occupation",))
     assert ["1#0"] == [one.unit_id for one in packet_of(talk, "t1").units]
-    assert outcome is not None
 
 
 DINNER = typed("dinner", slot("ingredients", slot_type=SlotType.LIST))
