@@ -112,7 +112,8 @@ def find_attitudes(clause: Clause, original: str) -> tuple[Attitude, ...]:
             match = pattern.search(text)
             if match is None or _is_turned(kind, text, match):
                 continue
-            return tuple(_list_things(clause, kind, subject, match, match["thing"]))
+            whose = "" if match["thing"] == text[: match.end("thing")] else subject
+            return tuple(_list_things(clause, kind, whose, match, match["thing"]))
     return ()
 
 

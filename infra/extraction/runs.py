@@ -61,10 +61,8 @@ class Reader:
         if isinstance(payload, Genesis | CatalogueActivated):
             self.catalogue = payload.catalogue
             self.lexicons.clear()
-        elif isinstance(payload, TurnRequested):
-            self.scenes[owner] = payload.scene
-        elif isinstance(payload, FormSubmitted) and payload.scene is not None:
-            self.scenes[owner] = payload.scene
+        elif isinstance(payload, TurnRequested | FormSubmitted):
+            self.scenes[owner] = payload.scene or self.scenes.get(owner, "")
         elif isinstance(payload, UtteranceObserved):
             return self.extractor(event, self._find_lexicon(self.scenes.get(owner, "")))
         return ()
