@@ -14,6 +14,7 @@ from tests.archives import fold_archive
 from tests.conversation import GENERATOR, OPERATOR
 from tests.kitchen import candidates, form, meal, started
 from tests.random_history import tell_crowd
+from tests.restaurant import tell_restaurant
 from tests.situations import request
 
 FOLDER = Path(__file__).parent / "golden"
@@ -55,6 +56,7 @@ def list_histories():
     return {
         **histories,
         "ruleset-1-dialogues": list(sample),
+        "ruleset-1-restaurant": tell_restaurant().events,
         "ruleset-1-then-2": tell_change().events,
     }
 

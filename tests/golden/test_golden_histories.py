@@ -17,11 +17,11 @@ RECORDED = sorted(path.name for path in FOLDER.iterdir() if (path / "manifest.js
 
 
 def test_every_ruleset_has_its_histories():
-    """Rulesets 1 and 2 are each represented, by dialogues and by drawn crowds."""
+    """Rulesets 1 and 2 are each represented, by dialogues, drawn crowds and a restaurant."""
     rulesets = [Archive(FOLDER / name).manifest.rulesets for name in RECORDED]
 
     assert (1, 2) in rulesets
-    assert 4 == rulesets.count((1,))
+    assert 5 == rulesets.count((1,))
 
 
 @pytest.mark.parametrize("name", RECORDED)

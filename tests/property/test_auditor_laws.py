@@ -4,6 +4,7 @@ No commitment has nu_h > 0 or nu_c > 0, no repair act gives a value away, every 
 outcome; and the auditor finds it when one of these is forged.
 """
 
+import ast
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +22,11 @@ from tests.auditor import Auditor
 from tests.conversation import GENERATOR, USER
 from tests.kitchen import candidates, form, meal, started
 from tests.random_history import tell_crowd, tell_history
+from tests.restaurant import tell_restaurant
 from tests.situations import predicate, request
 
-SAMPLE = Path(__file__).parent.parent.parent / "infra" / "sample"
+TESTS = Path(__file__).parent.parent
+SAMPLE = TESTS.parent / "infra" / "sample"
 seeds = st.integers(0, 10**9)
 
 
@@ -49,6 +52,25 @@ def test_no_outcome_of_the_shipped_dialogues_is_objected_to():
     assert 0 == auditor.counts["unjudged"]
     assert 10 <= auditor.counts["Commitment"]
     assert 50 <= auditor.counts["RepairAct"]
+
+
+def test_no_outcome_of_a_restaurant_is_objected_to():
+    """Questions, an amendment, a failure, debt, corrections and an erasure: all stand."""
+    auditor = audit_conversation(tell_restaurant())
+
+    assert ([], 0) == (auditor.findings, auditor.counts["unjudged"])
+    assert 5 <= auditor.counts["Commitment"]
+
+
+def test_the_auditor_shares_no_code_with_the_core():
+    """Its modules import records of schemas, each other, and nothing else of this project."""
+    for path in sorted(TESTS.glob("auditor*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) else []
+            for name in names:
+                assert name.split(".")[0] not in {"processors", "streams", "infra"}
+                assert not name.startswith("tests.") or name.startswith("tests.auditor_")
 
 
 def test_drawn_histories_reach_what_is_audited():
