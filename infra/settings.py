@@ -28,3 +28,6 @@ class Settings(BaseSettings):
     keys: SecretStr | None = Field(
         default=None, description="Content of a key file, for development."
     )
+    api_key: SecretStr | None = Field(
+        default=None, description="Key of the OpenAI-compatible server that generates."
+    )

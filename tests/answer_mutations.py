@@ -6,6 +6,7 @@ spliced. ``restate`` says a candidate again as the plain JSON that it must have 
 
 import json
 import random
+import re
 
 from schemas.catalogue import Catalogue, SlotType
 from schemas.value import RecordValue
@@ -139,10 +140,12 @@ def _say(value):
 
 
 def bare(data):
-    """Return plain JSON with tags taken off and empty optional parts left out, to compare."""
+    """Return plain JSON to compare: tags taken off, numbers in texts without leading zeros."""
+    if isinstance(data, str):
+        return re.sub(r"(?<![0-9.])-?0+(?=[0-9])", "", data).replace("-0", "0")
     if isinstance(data, dict):
         if len(data) == 1 and next(iter(data)).startswith("$"):
             (inner,) = data.values()
-            return sorted(inner) if isinstance(inner, list) else inner
+            return sorted(inner) if isinstance(inner, list) else bare(inner)
         return {name: bare(item) for name, item in data.items()}
     return [bare(item) for item in data] if isinstance(data, list) else data

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from infra.appending import append_events
+from infra.backends.choosing import FORMS
 from infra.cli.console import (
     CommandError,
     JsonOption,
@@ -21,8 +22,10 @@ from infra.cli.console import (
     print_json,
     reported,
 )
+from infra.cli.generating import PLAIN, open_generator
 from infra.cli.reading import describe
 from infra.event_json import EventFormError, parse_record, render_record
+from infra.generation.pending import answer_turn
 from infra.records import OUTCOME_TOPICS, read_output
 from schemas.candidate import Candidate, SlotValue
 from schemas.event import Event, Principal, PrincipalKind
@@ -58,11 +61,16 @@ def turn(
     budget_main: Annotated[int | None, typer.Option(min=0, help="At most this cost.")] = None,
     budget_tail: Annotated[int | None, typer.Option(min=0, help="Reserve for witnesses.")] = None,
     turn_id: Annotated[str | None, typer.Option(help="Default: a digest of the request.")] = None,
+    backend: Annotated[
+        str | None, typer.Option(help=f"Ask a model for candidates: {FORMS}.")
+    ] = None,
     tenant: TenantOption = "default",
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask for one outcome; with candidates it is decided at once, else the packet is shown.
+    """Ask for one outcome; with candidates or a model it is decided at once.
+
+    Without either the packet is shown, and commitments generate answers it later.
 
     Example: commitments turn --log my-log --user ada --scene ReserveRestaurant
     --candidates call.json
@@ -94,6 +102,9 @@ def turn(
         end = embedded.log.bounds().end
         append_events(embedded, events)
         embedded.wait_for(embedded.log.bounds().end - 1, timeout_ms=WAIT_MS)
+        if backend is not None:
+            with open_generator(backend, PLAIN) as generator:
+                answer_turn(embedded, generator, tenant, user, events[0].event_id)
         topic, record = _find_outcome(embedded, tenant, user, events[0].event_id)
     if record is None:
         raise typer.Exit(_explain_absence(embedded, end, events[0].event_id, as_json=as_json))

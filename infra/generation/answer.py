@@ -73,6 +73,22 @@ def read_answer(
 
     The finish reason counts before the text: an answer that was cut or filtered is never read.
     """
+    broken = judge_finish(text, finish_reason)
+    if broken is not None or text is None:
+        return broken or Broken(FailureKind.NO_OUTPUT, "the backend gave no text")
+    try:
+        listed = _list_candidates(find_object(text))
+        undeclared: list[str] = []
+        candidates = tuple(
+            _read_candidate(data, place, catalogue, undeclared) for place, data in listed
+        )
+    except (AnswerFormError, ValueFormatError) as error:
+        return Broken(FailureKind.PARSE_FAILURE, str(error))
+    return Answer(candidates, tuple(undeclared))
+
+
+def judge_finish(text: str | None, finish_reason: str | None) -> Broken | None:
+    """Return how an answer is broken before anyone looks into its text, or None."""
     reason = (finish_reason or "").casefold()
     if reason in FILTERED:
         return Broken(FailureKind.NO_OUTPUT, reason, final=True)
@@ -85,15 +101,7 @@ def read_answer(
     if reason not in FINISHED:
         detail = f"finish reason {reason[:40]!r} does not say that the answer is whole"
         return Broken(FailureKind.PARTIAL_OUTPUT, detail)
-    try:
-        listed = _list_candidates(find_object(text))
-        undeclared: list[str] = []
-        candidates = tuple(
-            _read_candidate(data, place, catalogue, undeclared) for place, data in listed
-        )
-    except (AnswerFormError, ValueFormatError) as error:
-        return Broken(FailureKind.PARSE_FAILURE, str(error))
-    return Answer(candidates, tuple(undeclared))
+    return None
 
 
 def _list_candidates(data: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:

@@ -1,0 +1,1 @@
+"""Backends: whatever can answer a prompt, behind the one port of ``port``."""

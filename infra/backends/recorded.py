@@ -1,0 +1,124 @@
+"""Recordings: every reply and error of a backend as JSON lines, and the backend that replays them.
+
+A line is named by the digest of what was answered and the attempt, so a recording serves any
+log on which the same packets come out: the embedded one, Kafka, or a replay.
+"""
+
+import json
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from infra.backends.port import Backend, BackendError, BackendTimeout, Call, Reply
+
+_REPLY_FIELDS: Final = ("text", "finish_reason", "tokens_in", "tokens_out", "latency_ms")
+
+
+class RecordingError(Exception):
+    """A file is no recording; the message names the line and the remedy."""
+
+
+class Recorder:
+    """A backend that writes down what another one says, as it comes."""
+
+    def __init__(self, backend: Backend, path: Path) -> None:
+        """Write behind what the file holds already."""
+        self._backend = backend
+        self._file = path.open("a", encoding="utf-8")
+
+    @property
+    def kind(self) -> str:
+        """The recorded backend's own kind."""
+        return self._backend.kind
+
+    @property
+    def model(self) -> str:
+        """The recorded backend's own model."""
+        return self._backend.model
+
+    @property
+    def server_version(self) -> str:
+        """The recorded backend's own version."""
+        return self._backend.server_version
+
+    def answer(self, call: Call) -> Reply:
+        """Answer as the recorded backend does, its time measured here."""
+        started = time.monotonic_ns()
+        try:
+            reply = self._backend.answer(call)
+        except BackendError as error:
+            error.latency_ms = (time.monotonic_ns() - started) // 1_000_000
+            self._write(
+                call,
+                {
+                    "error": error.detail,
+                    "timeout": isinstance(error, BackendTimeout),
+                    "again": error.again,
+                    "latency_ms": error.latency_ms,
+                },
+            )
+            raise
+        latency_ms = (time.monotonic_ns() - started) // 1_000_000
+        fields = {name: getattr(reply, name) for name in _REPLY_FIELDS}
+        self._write(call, fields | {"latency_ms": latency_ms})
+        return Reply(**(fields | {"latency_ms": latency_ms}))
+
+    def close(self) -> None:
+        """Close the file and the recorded backend."""
+        self._file.close()
+        self._backend.close()
+
+    def _write(self, call: Call, fields: dict[str, Any]) -> None:
+        line = {
+            "subject": call.subject.hex(),
+            "attempt": call.attempt,
+            "model": self.model,
+            "server_version": self.server_version,
+        }
+        self._file.write(json.dumps(line | fields) + "\n")
+        self._file.flush()
+
+
+class RecordedBackend:
+    """Says again what was recorded, errors included; it never calls a model."""
+
+    kind = "recorded"
+
+    def __init__(self, path: Path) -> None:
+        """Read a recording; of two lines for one call the last counts.
+
+        Raises:
+            RecordingError: a line is not in its form.
+
+        """
+        self._lines: dict[tuple[str, int], dict[str, Any]] = {}
+        self.model = self.server_version = ""
+        for number, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
+            try:
+                line = json.loads(text)
+                self._lines[str(line["subject"]), int(line["attempt"])] = line
+                if "error" not in line:
+                    Reply(**{name: line[name] for name in _REPLY_FIELDS})
+                self.model = str(line["model"])
+                self.server_version = str(line["server_version"])
+            except (ValueError, KeyError, TypeError):
+                raise RecordingError(
+                    f"{path}, line {number}: no recorded reply; record with --record"
+                ) from None
+
+    def answer(self, call: Call) -> Reply:
+        """Return what was recorded for this call."""
+        line = self._lines.get((call.subject.hex(), call.attempt))
+        if line is None:
+            raise BackendError("nothing is recorded for this packet", again=False, latency_ms=0)
+        self.model = str(line["model"])
+        self.server_version = str(line["server_version"])
+        if "error" in line:
+            kind = BackendTimeout if line.get("timeout") else BackendError
+            raise kind(
+                str(line["error"]), again=line.get("again") is True, latency_ms=line["latency_ms"]
+            )
+        return Reply(**{name: line[name] for name in _REPLY_FIELDS})
+
+    def close(self) -> None:
+        """Hold nothing open."""

@@ -1,0 +1,85 @@
+"""The JSON schema of an answer to one packet: what a server may be made to keep to.
+
+It names the scene's types, their slots in the forms of ``answer``, and the activated ids, so a
+constrained model invents no reference. It is an aid: whatever comes back is read as strictly.
+"""
+
+from typing import Any, Final
+
+from schemas.catalogue import Catalogue, CommitmentType, SlotDeclaration, SlotType
+from schemas.packet import Packet
+
+TEXT_CHARACTERS_MAX: Final = 200  # Keeps a small model from running on inside a text.
+ITEMS_MAX: Final = 16
+
+_PATTERNS: Final[dict[SlotType, str]] = {
+    SlotType.DECIMAL: r"^-?[0-9]{1,12}(\.[0-9]{1,6})?$",
+    SlotType.MONEY: r"^-?[0-9]{1,12}(\.[0-9]{1,4})? [A-Z]{3}$",
+    SlotType.DATE: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$",
+    SlotType.TIME: r"^[0-9]{2}:[0-9]{2}$",
+    SlotType.LOCAL: r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}$",
+    SlotType.PERIOD: r"^P([0-9]{1,3}M)?([0-9]{1,3}D)?$",
+}
+_WHOLE: Final = frozenset({SlotType.INT, SlotType.TIMESTAMP, SlotType.ELAPSED})
+
+
+def build_schema(packet: Packet, catalogue: Catalogue, *, candidates_max: int) -> dict[str, Any]:
+    """Return the schema of one candidate, or of a list of at most ``candidates_max``."""
+    kinds = [_describe_type(kind, packet) for kind in list_types(packet, catalogue)]
+    one = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if candidates_max == 1:
+        return one
+    listed = {"type": "array", "items": one, "minItems": 1, "maxItems": candidates_max}
+    return _object({"candidates": listed}, required=["candidates"])
+
+
+def list_types(packet: Packet, catalogue: Catalogue) -> tuple[CommitmentType, ...]:
+    """Return the types that the packet's scene allows, in the catalogue's order."""
+    return tuple(kind for kind in catalogue.types if kind.name in packet.commitment_types)
+
+
+def _describe_type(kind: CommitmentType, packet: Packet) -> dict[str, Any]:
+    slots = {slot.name: _describe_slot(slot) for slot in kind.slots}
+    units = [unit.unit_id for unit in packet.units]
+    claims = [view.predicate.predicate_id for view in packet.contract]
+    properties = {
+        "commitment_type": {"type": "string", "enum": [kind.name]},
+        # No slot is required: a value that is not known is left out, never invented.
+        "slots": _object(slots, required=[]),
+        "evidence_ids": _list_of(units),
+    }
+    if claims:
+        properties["claimed_predicates"] = _list_of(claims)
+    return _object(properties, required=["commitment_type", "slots", "evidence_ids"])
+
+
+def _describe_slot(slot: SlotDeclaration) -> dict[str, Any]:
+    kind = slot.slot_type
+    text: dict[str, Any] = {"type": "string", "maxLength": TEXT_CHARACTERS_MAX}
+    if slot.choices:
+        text = {"type": "string", "enum": list(slot.choices)}
+    if kind in _PATTERNS:
+        return {"type": "string", "pattern": _PATTERNS[kind]}
+    if kind in _WHOLE:
+        return {"type": "integer"}
+    if kind is SlotType.BOOL:
+        return {"type": "boolean"}
+    if kind is SlotType.RECORD:
+        return {"type": "object"}
+    if kind in {SlotType.SET, SlotType.LIST}:
+        return {"type": "array", "items": text, "maxItems": ITEMS_MAX}
+    return text
+
+
+def _list_of(names: list[str]) -> dict[str, Any]:
+    item = {"type": "string", "enum": names} if names else {"type": "string"}
+    return {"type": "array", "items": item, "maxItems": min(ITEMS_MAX, len(names))}
+
+
+def _object(properties: dict[str, Any], *, required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
