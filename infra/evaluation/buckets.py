@@ -5,6 +5,7 @@ Each builder takes a case and adds its beats. ``turn`` is the number of the case
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
@@ -28,6 +29,7 @@ from infra.evaluation.scenario import (
     record_clearance,
     record_offers,
     record_witness,
+    revoke_exception,
 )
 from schemas.candidate import SlotValue
 from schemas.event import (
@@ -39,15 +41,15 @@ from schemas.event import (
     ObligationOpened,
     ObservationWithdrawn,
     OutcomeObserved,
-    PredicateConfirmed,
     UtteranceOrigin,
 )
+from schemas.predicate import Predicate
 
 CASES: Final = 20
 
 
 def add_false_hardening(scenario: Scenario, turn: int) -> None:
-    """A liking that sounds like a rule; every offer that keeps the rules goes against it."""
+    """Add a liking that sounds like a rule; every offer that keeps the rules goes against it."""
     _lay_ground(scenario)
     record_clearance(scenario, 0.4, 0.9)
     mild = _find_shared(scenario)
@@ -65,23 +67,25 @@ def add_false_hardening(scenario: Scenario, turn: int) -> None:
             f'slots.offer.features disjoint_from set("{mild}") and slots.party <= 40',
             scene=scenario.domain.scene,
         )
-        hint = HintExtracted(
-            HintKind.CONSTRAINT, "", "", None, predicate, 600_000, (source,)
-        )
+        hint = HintExtracted(HintKind.CONSTRAINT, "", "", None, predicate, 600_000, (source,))
         chronicle.tell(EXTRACTOR, hint, derived_from=(source,))
 
     scenario.at(0.6, 0.9, extract)
 
 
 def add_hidden_exception(scenario: Scenario, turn: int) -> None:
-    """A cap that is repeated without its exception, and offers that need the exception."""
+    """Add a cap that is repeated without its exception, and offers that need the exception."""
     domain = scenario.domain
     raise_prices(scenario)
     exception = scenario.purpose
-    if turn >= 14:
+    if turn >= 14 and turn % 2 == 0:
+        # The rule stands against the purpose that the user states.
         exception = next(one for one in domain.purposes if one != scenario.purpose)
-        scenario.expected = Expected.ABSTAIN if turn % 2 else Expected.RECONTRACT
+        scenario.expected = Expected.RECONTRACT
     confirm_cap(scenario, unless_purpose=exception)
+    if turn >= 14 and turn % 2:
+        scenario.expected = Expected.ABSTAIN
+        revoke_exception(scenario)
     confirm_ban(scenario)
     record_offers(scenario)
     record_clearance(scenario, 0.4, 0.9)
@@ -98,7 +102,7 @@ def add_hidden_exception(scenario: Scenario, turn: int) -> None:
 
 
 def add_witness_drop(scenario: Scenario, turn: int) -> None:
-    """The required evidence is one early tail witness, or is not there (any more)."""
+    """Let the required evidence be one early tail witness, or not be there (any more)."""
     _lay_ground(scenario)
     if turn < 9:
         record_witness(scenario, 0.02, 0.15)
@@ -107,14 +111,14 @@ def add_witness_drop(scenario: Scenario, turn: int) -> None:
         record_clearance(scenario, 0.7, 0.95)
     else:
         scenario.expected = Expected.CLARIFY
-        scenario.feasible = ()
+        scenario.infeasible = True
         if turn < 17:
             record_witness(scenario, 0.02, 0.15)
             scenario.at(0.5, 0.8, lambda chronicle: _withdraw_witness(scenario, chronicle))
 
 
 def add_infeasible_continuation(scenario: Scenario, turn: int) -> None:
-    """Nothing may be committed to: it failed, it conflicts, nothing fits, or a slot is unknown."""
+    """Leave nothing to commit to: it failed, it conflicts, nothing fits, or a slot is unknown."""
     if turn in range(13, 17):
         raise_prices(scenario)
         scenario.expected = Expected.ABSTAIN
@@ -122,19 +126,20 @@ def add_infeasible_continuation(scenario: Scenario, turn: int) -> None:
     record_clearance(scenario, 0.4, 0.9)
     if turn < 8:
         scenario.expected = Expected.RECONTRACT
-        scenario.at(0.985, 0.999, lambda chronicle: _fail_last(scenario, chronicle))
+        # Last of all: whatever is confirmed after the failure would let it be tried anew.
+        scenario.at(1.0, 1.0, lambda chronicle: _fail_last(scenario, chronicle))
     elif turn < 13:
         scenario.expected = Expected.RECONTRACT
-        scenario.feasible = ()
+        scenario.infeasible = True
         _contradict_days(scenario)
     elif turn >= 17:
         scenario.expected = Expected.CLARIFY
-        scenario.feasible = ()
+        scenario.infeasible = True
         scenario.asks_day = False
 
 
 def add_consequence_debt(scenario: Scenario, turn: int) -> None:
-    """Open obligations, some of which block the scene, and one that is settled already."""
+    """Add open obligations, some of which block the scene, and one that is settled already."""
     _lay_ground(scenario)
     record_clearance(scenario, 0.4, 0.9)
     debts = scenario.domain.debts
@@ -145,14 +150,14 @@ def add_consequence_debt(scenario: Scenario, turn: int) -> None:
         _owe(scenario, debt, blocks, missing=missing)
     if turn >= 14:
         scenario.expected = Expected.CLARIFY
-        scenario.feasible = ()
+        scenario.infeasible = True
     name = scenario.domain.own(debts[-1]) + ":old"
     scenario.at(0.05, 0.1, lambda chronicle: _open_debt(chronicle, name, name, ()))
     scenario.at(0.2, 0.4, lambda chronicle: _close_debt(chronicle, name))
 
 
 def add_surface_mismatch(scenario: Scenario, turn: int) -> None:
-    """Plain cases in which what may go wrong is the wording; in the last ones nothing fits."""
+    """Lay plain cases in which what may go wrong is the wording; in the last ones nothing fits."""
     if turn >= 18:
         raise_prices(scenario)
         scenario.expected = Expected.ABSTAIN
@@ -240,21 +245,12 @@ def _contradict_days(scenario: Scenario) -> None:
             f"{domain.name}-days-{name}", f"slots.day {operator} [{listed}]", dimension,
             scene=domain.scene,
         )  # fmt: skip
-        confirmed = PredicateConfirmed(None, predicate, ())
-        scenario.at(
-            0.1 + 0.4 * place, 0.4 + 0.4 * place,
-            lambda chronicle, confirmed=confirmed: _confirm_days(scenario, chronicle, confirmed),
-        )  # fmt: skip
-        scenario.checks.append(
-            Check(predicate.predicate_id, "day", relation, 0, tuple(some), "")
-        )
+        beat = partial(_confirm_days, scenario, predicate)
+        scenario.at(0.1 + 0.4 * place, 0.4 + 0.4 * place, beat)
+        scenario.checks.append(Check(predicate.predicate_id, "day", relation, 0, tuple(some), ""))
 
 
-def _confirm_days(
-    scenario: Scenario, chronicle: Chronicle, confirmed: PredicateConfirmed
-) -> None:
-    predicate = confirmed.predicate
-    assert predicate is not None, "the beat carries the tree"
+def _confirm_days(scenario: Scenario, predicate: Predicate, chronicle: Chronicle) -> None:
     unit_id = chronicle.confirm(predicate)
     scenario.needs.setdefault(predicate.dimensions[0], []).append(unit_id)
 

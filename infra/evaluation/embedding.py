@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from static_model import get_embeddings
+from static_model import get_embeddings  # type: ignore[import-untyped]
 
 MODEL: Final = "tokenlearn-static-model 0.1.1, 64 dimensions, int8"
 MILLION: Final = 1_000_000

@@ -78,10 +78,19 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """One offer of F*: what a right commitment carries."""
+
+    name: str
+    price: int
+    features: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """The oracle's side of one fixture; only the scorer reads it.
 
-    ``feasible`` are the offers of F* by name; ``witnesses`` the tail witnesses of E*;
+    ``feasible`` are the offers of F*; ``witnesses`` the tail witnesses of E*;
     ``uncompiled`` visible facts that no compiler turned into anything typed; ``intrusive`` units
     that no turn of this kind should be shown.
     """
@@ -97,7 +106,7 @@ class Label:
     needs: tuple[Need, ...]
     witnesses: tuple[str, ...]
     obligations: tuple[Need, ...]
-    feasible: tuple[str, ...]
+    feasible: tuple[Terms, ...]
     day: str
     party: int
     purpose: str

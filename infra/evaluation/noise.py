@@ -68,7 +68,9 @@ def mention_fact(chronicle: Chronicle, domain: Domain) -> None:
 
 def _chat(chronicle: Chronicle, _domain: Domain, _day: str) -> None:
     draw = chronicle.draw
-    chronicle.say(f"By the way, {draw.choice(_TOPICS)} {draw.choice(_MOODS)} this {_pick_day(draw)}.")
+    chronicle.say(
+        f"By the way, {draw.choice(_TOPICS)} {draw.choice(_MOODS)} this {_pick_day(draw)}."
+    )
 
 
 def _answer(chronicle: Chronicle, _domain: Domain, _day: str) -> None:

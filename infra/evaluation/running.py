@@ -21,7 +21,7 @@ from infra.importers.envelope import build_genesis
 from infra.records import read_output
 from schemas.codec import digest, unframe
 from schemas.control import Genesis
-from schemas.event import Event, Principal, PrincipalKind
+from schemas.event import Event, PredicateConfirmed, Principal, PrincipalKind
 from schemas.packet import Packet
 from schemas.turn import CandidatesProposed, GenerationFailed
 from streams.core_reducer import CoreReducer
@@ -79,10 +79,10 @@ def read_packets(embedded: Embedded) -> dict[str, Packet]:
     return packets
 
 
-def read_answers(embedded: Embedded) -> Iterator[tuple[int, Event]]:
-    """Yield the answers on a log, with their offsets."""
+def read_answers(embedded: Embedded, fixtures: Sequence[Fixture]) -> Iterator[tuple[int, Event]]:
+    """Yield the answers on a log, with their offsets: they stand behind all histories."""
     end = embedded.log.bounds().end
-    at = 0
+    at = 1 + sum(len(fixture.events) for fixture in fixtures)
     while at < end:
         records = embedded.log.read(at, limit=READ_MANY)
         for record in records:
@@ -112,11 +112,26 @@ def _list_events(variant: Variant, fixtures: Sequence[Fixture]) -> Iterator[Even
         ),
     )
     for fixture in fixtures:
-        yield from fixture.events[:-1]
+        yield from (_compile(event, variant.spared) for event in fixture.events[:-1])
         request = read_request(fixture)
         if variant.score is not None:
             request = replace(request, scores=variant.score(read_history(fixture.events)))
         yield replace(fixture.events[-1], payload=request)
+
+
+def _compile(event: Event, spared: tuple[str, ...]) -> Event:
+    """Return the event as this setting compiles it: a rule keeps no dimension that is spared.
+
+    A predicate whose dimensions a type spares would not bind it at all (spec 3.4); here its rule
+    shall bind, and only its evidence be left out.
+    """
+    payload = event.payload
+    if not spared or not isinstance(payload, PredicateConfirmed) or payload.predicate is None:
+        return event
+    kept = tuple(name for name in payload.predicate.dimensions if name not in spared)
+    return replace(
+        event, payload=replace(payload, predicate=replace(payload.predicate, dimensions=kept))
+    )
 
 
 def _list_unanswered(
@@ -130,7 +145,7 @@ def _list_unanswered(
     A typed interface shows the packet, so it has nothing to answer where the turn ended without
     one; text is answered all the same, since nothing of the pipeline stands before it.
     """
-    answered = {event.user for _, event in read_answers(embedded)}
+    answered = {event.user for _, event in read_answers(embedded, fixtures)}
     return [
         fixture
         for fixture in fixtures

@@ -11,7 +11,7 @@ from typing import Final
 
 from infra.evaluation.chronicle import Chronicle, build_predicate, draft_unit
 from infra.evaluation.domains import CLEARANCE, DAYS, QUOTE, Domain
-from infra.evaluation.fixture import Check, Expected, Need, Relation
+from infra.evaluation.fixture import Check, Expected, Need, Relation, Terms
 from infra.evaluation.noise import mention_fact
 from schemas.value import RecordValue, build_record, build_set
 
@@ -23,7 +23,7 @@ _NAMES: Final = (
     "Umbra", "Viburnum", "Willow", "Yew", "Zelkova",
 )  # fmt: skip
 
-Beat = Callable[[Chronicle], None]
+Beat = Callable[[Chronicle], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Scenario:
     obligations: dict[str, list[str]] = field(default_factory=dict)
     asks_day: bool = True
     asked_offer: str = ""
-    feasible: tuple[str, ...] | None = None
+    infeasible: bool = False
 
     def at(self, low: float, high: float, beat: Beat) -> None:
         """Place a beat somewhere between two points of the history."""
@@ -112,9 +112,12 @@ def confirm_cap(scenario: Scenario, *, unless_purpose: str = "") -> None:
     def settle(chronicle: Chronicle) -> None:
         unit_id = chronicle.confirm(
             build_predicate(
-                predicate_id, f"slots.offer.price <= {scenario.cap}", dimension,
-                scene=domain.scene, unless=unless,
-            )  # fmt: skip
+                predicate_id,
+                f"slots.offer.price <= {scenario.cap}",
+                dimension,
+                scene=domain.scene,
+                unless=unless,
+            )
         )
         scenario.needs[dimension] = [unit_id]
         if unless is not None:
@@ -123,10 +126,25 @@ def confirm_cap(scenario: Scenario, *, unless_purpose: str = "") -> None:
     scenario.at(0.0, 0.05, begin)
     scenario.at(0.08, 0.3, settle)
     scenario.checks.append(
-        Check(
-            predicate_id, "offer.price", Relation.AT_MOST, scenario.cap, (), unless_purpose
-        )
+        Check(predicate_id, "offer.price", Relation.AT_MOST, scenario.cap, (), unless_purpose)
     )
+
+
+def revoke_exception(scenario: Scenario) -> None:
+    """Confirm the cap anew, later and without its exception."""
+    domain = scenario.domain
+    dimension = domain.own("budget")
+    predicate = build_predicate(
+        f"{domain.name}-cap", f"slots.offer.price <= {scenario.cap}", dimension,
+        scene=domain.scene,
+    )  # fmt: skip
+
+    def settle(chronicle: Chronicle) -> None:
+        scenario.needs[dimension] = [chronicle.confirm(predicate)]
+        scenario.witnesses.clear()
+
+    scenario.at(0.4, 0.6, settle)
+    scenario.checks = [replace(check, unless_purpose="") for check in scenario.checks]
 
 
 def confirm_ban(scenario: Scenario) -> None:
@@ -176,10 +194,14 @@ def record_clearance(scenario: Scenario, low: float, high: float) -> None:
 def record_witness(scenario: Scenario, low: float, high: float) -> None:
     """Record the rare decisive evidence: one long tail witness, in other words than the turn's."""
     domain = scenario.domain
+    # Long enough that by gain per cost nothing but its reserve would keep it, short enough to
+    # fit that reserve.
     text = (
         f"Scanned once at the registry: {domain.clearance}, issued to the household, with the "
-        f"remark that the holder of the document must be heard before anything is agreed and that "
-        f"copies without stamp are void; archive shelf {scenario.draw.randint(10, 99)}"
+        "remark that its holder must be heard before anything is agreed, that copies without a "
+        "stamp are void, that the paper lapses when the holder moves, that whoever relies on it "
+        "has to name the shelf, and that an extract is given out on Thursdays only, in person, "
+        f"against a fee; archive shelf {scenario.draw.randint(10, 99)}"
     )
 
     def record(chronicle: Chronicle) -> None:
@@ -196,18 +218,15 @@ def mention_facts(scenario: Scenario, count: int) -> None:
         scenario.at(0.3, 0.95, lambda chronicle: mention_fact(chronicle, scenario.domain))
 
 
-def find_feasible(scenario: Scenario) -> tuple[str, ...]:
+def find_feasible(scenario: Scenario) -> tuple[Terms, ...]:
     """Return F* by the case's own arithmetic, not by any check that a runtime has."""
-    if scenario.feasible is not None:
-        return scenario.feasible
+    if scenario.infeasible:
+        return ()
     capped = not any(check.unless_purpose == scenario.purpose for check in scenario.checks)
     return tuple(
-        sorted(
-            offer.name
-            for offer in scenario.offers
-            if scenario.banned not in offer.features
-            and (offer.price <= scenario.cap or not capped)
-        )
+        Terms(offer.name, offer.price, offer.features)
+        for offer in sorted(scenario.offers, key=lambda one: one.name)
+        if scenario.banned not in offer.features and (offer.price <= scenario.cap or not capped)
     )
 
 

@@ -1,12 +1,14 @@
-"""Tool/memory: a memory library keeps every line and is asked for the request's words.
+"""Tool/memory: a memory library keeps every line and is asked three times, as a tool would be.
 
-The library is agentrecall (agentrecall-db on the package index): one SQLite table with keyword
+It is asked for the request's words, for records of offers and for what was confirmed. The
+library is agentrecall (agentrecall-db on the package index): one SQLite table with keyword
 recall, offline. What a line says later does not replace what one said before.
 """
 
+from itertools import zip_longest
 from typing import Final
 
-from agentrecall import Memory
+from agentrecall import Memory  # type: ignore[import-untyped]
 
 from infra.evaluation.shown import Shown, take_within
 from infra.evaluation.variants.variant import (
@@ -18,17 +20,20 @@ from infra.evaluation.variants.variant import (
     show_text,
 )
 
-RECALLED_MAX: Final = 40
+RECALLED_MAX: Final = 20  # By each question.
+QUESTIONS: Final = ("record euros", "user confirmed slots")
 
 
 def show_recalled(material: Material) -> Shown:
-    """Show what the memory recalls for the request, best first, within the budget."""
-    query = read_request(material.fixture).text or ""
+    """Show what the memory recalls, the best of each question in turn, within the budget."""
+    request = read_request(material.fixture).text or ""
     with Memory(":memory:", embeddings=False) as memory:
         memory.add_many([line.text for line in material.lines])
-        hits = memory.search(query, k=RECALLED_MAX)
-    ranked = [material.lines[hit.id - 1] for hit in hits]
-    return show_text(material, take_within(ranked, BUDGET))
+        answers = [memory.search(asked, k=RECALLED_MAX) for asked in (request, *QUESTIONS)]
+    ranked = dict.fromkeys(
+        hit.id - 1 for hits in zip_longest(*answers) for hit in hits if hit is not None
+    )
+    return show_text(material, take_within((material.lines[place] for place in ranked), BUDGET))
 
 
 VARIANT: Final = Variant(

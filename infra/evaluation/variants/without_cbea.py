@@ -5,6 +5,4 @@ from typing import Final
 
 from infra.evaluation.variants import cbea_lcv
 
-VARIANT: Final = replace(
-    cbea_lcv.VARIANT, name="without_cbea", log="without_cbea", selector="topk"
-)
+VARIANT: Final = replace(cbea_lcv.VARIANT, name="without_cbea", log="without_cbea", selector="topk")
