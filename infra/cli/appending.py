@@ -1,7 +1,7 @@
 """Commands that put events on a log: init, import, observe."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from infra.appending import append_events
 from infra.archive.reading import Archive
 from infra.archive.restoring import restore_archive
 from infra.archive.writing import ArchiveError
@@ -17,7 +16,6 @@ from infra.authority import AUTHENTICATED_MODE, OPEN_MODE
 from infra.cli.console import (
     CommandError,
     JsonOption,
-    LogOption,
     clean,
     err,
     open_log,
@@ -26,6 +24,8 @@ from infra.cli.console import (
     progress_bar,
     reported,
 )
+from infra.cli.kafka_options import BootstrapOption, PrefixOption
+from infra.cli.targets import AnyLogOption, open_target
 from infra.event_json import EventFormError, parse_object, parse_record
 from infra.genesis import Authority, build_genesis
 from infra.importers.jsonl import WrongLine, read_lines
@@ -49,11 +49,13 @@ def register(app: typer.Typer) -> None:
 
 
 def init(
-    log: LogOption,
     catalogue: Annotated[Path, typer.Option(help="Catalogue as JSON: scenes and types.")],
+    log: AnyLogOption = None,
     operator: Annotated[
         list[str] | None, typer.Option(help="Operator id with the rights to confirm and operate.")
     ] = None,
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -71,25 +73,28 @@ def init(
             content = parse_record(Catalogue, data)
         except (EventFormError, UnicodeDecodeError) as error:
             raise CommandError(f"{catalogue}: {error}") from None
-        with open_log(log, must_exist=False) as embedded:
-            if embedded.log.bounds().end:
-                raise CommandError(f"{log} has a log already", "name a new folder")
-            genesis = build_genesis(content, operators=tuple(operator or ()), authority=authority)
-            append_events(embedded, [genesis])
+        genesis = build_genesis(content, operators=tuple(operator or ()), authority=authority)
+        if log is not None and log.is_dir() and any(log.iterdir()):
+            raise CommandError(f"{log} is not empty", "name a new folder")
+        with open_target(log, bootstrap, prefix, must_exist=False) as append:
+            append([genesis], None)
+    where = str(log or bootstrap)
     if as_json:
-        print_json({"log": str(log), "authority": authority.value})
+        print_json({"log": where, "authority": authority.value})
         return
-    out.print(f"log begun in {clean(str(log))}")
+    out.print(f"log begun in {clean(where)}")
     out.print(OPEN_MODE if authority is Authority.OPEN else AUTHENTICATED_MODE)
 
 
 def import_(
     kind: Annotated[str, typer.Argument(help=f"One of {', '.join(KINDS)}.")],
     sources: Annotated[list[Path], typer.Argument(help="Files or folders of that format.")],
-    log: LogOption,
+    log: AnyLogOption = None,
     candidates: Annotated[
         str, typer.Option(help="Comma-separated, of gold, stale, unconfirmed, missing, premature.")
     ] = "gold",
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -108,19 +113,13 @@ def import_(
             raise CommandError(f"{kind!r} is none of {', '.join(KINDS)}")
         wrong: list[WrongLine] = []
         try:
-            with (
-                open_log(log, must_exist=False) as embedded,
-                progress_bar("importing", as_json=as_json) as update,
-            ):
+            with progress_bar("importing", as_json=as_json) as update:
                 if read is None:
-                    count = sum(
-                        restore_archive(embedded, Archive(source), lambda done: update(done, 0))
-                        for source in sources
-                    )
-                    report(count, wrong, as_json=as_json)
-                    return
-                events = read(sources, kinds, wrong)
-                count = append_events(embedded, events, lambda done: update(done, 0))
+                    count = _restore(log, sources, lambda done: update(done, 0))
+                else:
+                    events = read(sources, kinds, wrong)
+                    with open_target(log, bootstrap, prefix, must_exist=False) as append:
+                        count = append(events, lambda done: update(done, 0))
         except SourceError as error:
             raise CommandError(f"{error.place}: {error.detail}", error.remedy) from None
         except ArchiveError as error:
@@ -128,9 +127,18 @@ def import_(
     report(count, wrong, as_json=as_json)
 
 
+def _restore(log: Path | None, sources: Sequence[Path], progress: Callable[[int], None]) -> int:
+    if log is None:
+        raise CommandError("an archive is restored into a folder", "give --log FOLDER")
+    with open_log(log, must_exist=False) as embedded:
+        return sum(restore_archive(embedded, Archive(source), progress) for source in sources)
+
+
 def observe(
     source: Annotated[str, typer.Argument(help="File of JSON lines, or - for standard input.")],
-    log: LogOption,
+    log: AnyLogOption = None,
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -140,8 +148,8 @@ def observe(
     {"type":"UtteranceObserved","text":"no calls, please"}}' | commitments observe --log my-log -
     """
     wrong: list[WrongLine] = []
-    with reported(as_json=as_json), open_log(log) as embedded:
-        count = append_events(embedded, _read(source, wrong))
+    with reported(as_json=as_json), open_target(log, bootstrap, prefix) as append:
+        count = append(_read(source, wrong), None)
     report(count, wrong, as_json=as_json)
 
 

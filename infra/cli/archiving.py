@@ -9,6 +9,7 @@ import typer
 
 from infra.archive.checkpoint import Checkpoint, CheckpointError, parse_checkpoint, sign_checkpoint
 from infra.archive.embedded_source import export_embedded
+from infra.archive.kafka_source import KafkaSource
 from infra.archive.manifest import Manifest, ManifestError, read_manifest
 from infra.archive.notes import (
     NoteError,
@@ -25,7 +26,6 @@ from infra.archive.writing import ArchiveError
 from infra.cli.console import (
     CommandError,
     JsonOption,
-    LogOption,
     clean,
     open_log,
     out,
@@ -34,6 +34,8 @@ from infra.cli.console import (
     progress_bar,
     reported,
 )
+from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
+from infra.cli.targets import AnyLogOption, choose_one
 
 ArchiveArgument = Annotated[Path, typer.Argument(help="Folder of the archive.")]
 
@@ -47,8 +49,10 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    log: LogOption,
     out_: Annotated[Path, typer.Option("--out", help="New folder for the archive.")],
+    log: AnyLogOption = None,
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -56,13 +60,16 @@ def export(
 
     Example: commitments export --log my-log --out my-archive
     """
-    with (
-        reported(as_json=as_json),
-        open_log(log) as embedded,
-        progress_bar("exporting", as_json=as_json) as update,
-    ):
+    with reported(as_json=as_json), progress_bar("exporting", as_json=as_json) as update:
+        choose_one(log, bootstrap)
         try:
-            manifest = export_embedded(embedded, out_, update)
+            if log is None:
+                settings = read_settings(bootstrap=bootstrap, prefix=prefix)
+                source = KafkaSource(settings.connect(), prefix=settings.prefix)
+                manifest = source.export(out_, update)
+            else:
+                with open_log(log) as embedded:
+                    manifest = export_embedded(embedded, out_, update)
         except ArchiveError as error:
             raise CommandError(str(error)) from None
     show_export(out_, manifest, as_json=as_json)

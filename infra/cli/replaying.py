@@ -1,5 +1,6 @@
 """The command that replays: replay."""
 
+from contextlib import ExitStack
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +23,8 @@ from infra.cli.console import (
     progress_bar,
     reported,
 )
+from infra.cli.kafka_options import BootstrapOption, PrefixOption
+from infra.cli.targets import exported_topics
 from infra.event_json import to_ms
 from infra.settings import Settings
 from schemas.identity import record_key
@@ -35,6 +38,8 @@ def register(app: typer.Typer) -> None:
 def replay(
     log: Annotated[Path | None, typer.Option(help="Folder of the embedded log.")] = None,
     archive: Annotated[Path | None, typer.Option(help="Folder of an archive.")] = None,
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     user: Annotated[str | None, typer.Option(help="Only this user.")] = None,
     tenant: Annotated[str, typer.Option(help="The user's tenant.")] = "default",
     partition: Annotated[int | None, typer.Option(min=0, help="Only this partition.")] = None,
@@ -57,7 +62,10 @@ def replay(
 
     Example: commitments replay --archive my-archive --jobs 2 --verify
     """
-    with reported(as_json=as_json):
+    with reported(as_json=as_json), ExitStack() as scratch:
+        if bootstrap is not None and log is None and archive is None:
+            with progress_bar("reading topics", as_json=as_json) as update:
+                archive = scratch.enter_context(exported_topics(bootstrap, prefix, update))
         source = choose_source(log, archive)
         selection = Selection(
             key=None if user is None else record_key(tenant, user),
@@ -85,7 +93,7 @@ def replay(
 def choose_source(log: Path | None, archive: Path | None) -> Source:
     """Return the one history that is named."""
     if (log is None) == (archive is None):
-        raise CommandError("name one history", "give either --log FOLDER or --archive FOLDER")
+        raise CommandError("name one history", "give --log, --archive or --bootstrap, one of them")
     if archive is not None:
         if not archive.is_dir():
             raise CommandError(f"there is no archive in {archive}", "name the folder of an export")

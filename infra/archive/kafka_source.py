@@ -1,0 +1,150 @@
+"""Kafka topics as the source of an archive: what every partition's ledger has committed.
+
+``ledgers`` is read first and every other topic is cut at its counts, so an export beside running
+workers is as consistent as one of a stopped log.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from heapq import merge
+from pathlib import Path
+from typing import Any, Final
+
+from infra.archive.manifest import Manifest, PartitionHead
+from infra.archive.writing import (
+    SEGMENT_BYTES,
+    ArchiveError,
+    PlacedEvent,
+    PlacedOutput,
+    interleave,
+    write_archive,
+)
+from infra.records import OUTPUT_RECORDS
+from schemas.ledger import BatchRecord
+from schemas.topics import EVENTS, LEDGERS, TOPICS, name_topic
+from streams.committed import CommittedPartition
+from streams.connection import Connection
+from streams.kafka_log import describe_topic_id
+from streams.ledger_bytes import decode_record
+
+OFFSET_HEADER: Final = "offset"
+
+Progress = Callable[[int, int], None]
+
+
+class KafkaSource:
+    """One set of topics, read committed."""
+
+    def __init__(self, connection: Connection, *, prefix: str) -> None:
+        """Name the topics; nothing is connected yet."""
+        self._connection = connection
+        self._names = {topic.name: name_topic(topic, prefix=prefix) for topic in TOPICS}
+
+    def export(
+        self, folder: Path, progress: Progress | None = None, *, segment_bytes: int = SEGMENT_BYTES
+    ) -> Manifest:
+        """Write everything committed into a new archive.
+
+        Raises:
+            ArchiveError: nothing is committed yet, or the folder exists.
+            StoreUnavailable: the brokers do not answer.
+
+        """
+        identity, partitions = describe_topic_id(self._connection, self._names[EVENTS.name])
+        ledgers = [self._read_ledger(partition) for partition in range(partitions)]
+        if not any(ledgers):
+            raise ArchiveError("no ledger has committed anything yet: commitments serve")
+        total = sum(ledger[-1].next_offset for ledger in ledgers if ledger)
+
+        def read() -> Iterator[PlacedEvent | PlacedOutput]:
+            done = 0
+            for partition, ledger in enumerate(ledgers):
+                for record in self._read_partition(partition, ledger):
+                    if isinstance(record, PlacedEvent):
+                        done += 1
+                        if progress is not None and done % 1_000 == 0:
+                            progress(done, max(0, total - done))
+                    yield record
+
+        heads = [_describe(partition, ledger) for partition, ledger in enumerate(ledgers)]
+        return write_archive(
+            folder, read(), heads, log_identity=identity.encode(), segment_bytes=segment_bytes
+        )
+
+    def _read_ledger(self, partition: int) -> list[BatchRecord]:
+        with self._open(LEDGERS.name, partition) as topic:
+            return [decode_record(m.value()) for m in topic.read(topic.bounds().start)]
+
+    def _read_partition(
+        self, partition: int, ledger: Sequence[BatchRecord]
+    ) -> Iterator[PlacedEvent | PlacedOutput]:
+        if not ledger:
+            return
+        first = next((b.first_offset for b in ledger if b.fates), 0)
+        outputs = merge(
+            *(self._read_outputs(t, partition, ledger) for t in sorted(OUTPUT_RECORDS)),
+            key=lambda output: output.offset,
+        )
+        yield from interleave(
+            self._read_events(partition, ledger),
+            (output for output in outputs if output.offset >= first),
+        )
+
+    def _read_events(self, partition: int, ledger: Sequence[BatchRecord]) -> Iterator[PlacedEvent]:
+        fates = {
+            offset: fate for batch in ledger for offset, fate in _list_fates(batch)
+        }  # One short entry an event; a partition's log is bounded by its topic.
+        end = ledger[-1].next_offset
+        with self._open(EVENTS.name, partition) as topic:
+            for message in topic.read(topic.bounds().start):
+                if message.offset() >= end:
+                    return
+                fate = fates.get(message.offset())
+                if fate is not None:
+                    yield PlacedEvent(
+                        partition, message.offset(), message.timestamp()[1], message.key(),
+                        message.value(), tuple(message.headers() or ()), fate,
+                    )  # fmt: skip
+
+    def _read_outputs(
+        self, name: str, partition: int, ledger: Sequence[BatchRecord]
+    ) -> Iterator[PlacedOutput]:
+        left = sum(t.count for batch in ledger for t in batch.outputs if t.topic == name)
+        if not left:
+            return
+        with self._open(name, partition) as topic:
+            for message in topic.read(topic.bounds().start):
+                headers = dict(message.headers() or ())
+                offset = int(headers[OFFSET_HEADER])
+                yield PlacedOutput(
+                    partition, offset, name, message.key() or b"", message.value() or b""
+                )
+                left -= 1
+                if not left:
+                    return
+
+    def _open(self, name: str, partition: int) -> CommittedPartition:
+        return CommittedPartition(self._connection, topic=self._names[name], partition=partition)
+
+
+def _list_fates(batch: BatchRecord) -> Iterator[tuple[int, bytes]]:
+    if batch.first_offset == batch.next_offset:
+        return  # A gap: its one fate is that of no record.
+    yield from enumerate(batch.fates, batch.first_offset)
+
+
+def _describe(partition: int, ledger: Sequence[BatchRecord]) -> PartitionHead:
+    if not ledger:
+        return PartitionHead(
+            partition=partition, next_offset=0, batches=0, chain=bytes(32), row_count=0,
+            row_set_digest=bytes(32), core_version="",
+        )  # fmt: skip
+    last: Any = ledger[-1]
+    return PartitionHead(
+        partition=partition,
+        next_offset=last.next_offset,
+        batches=last.batch + 1,
+        chain=last.chain,
+        row_count=last.row_count,
+        row_set_digest=last.row_set_digest,
+        core_version=last.core_version,
+    )
