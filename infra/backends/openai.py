@@ -55,6 +55,8 @@ class OpenAIBackend:
         self._url = (
             f"{base}/chat/completions" if base.endswith("/v1") else (f"{base}/v1/chat/completions")
         )
+        # Loading certificates takes longer than a call; a plain address needs none.
+        self._verify = httpx.create_ssl_context() if base.startswith("https:") else False
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._asked_model = model
         self._form = form
@@ -117,7 +119,7 @@ class OpenAIBackend:
         async with asyncio.timeout(limit_s):
             timeout = httpx.Timeout(limit_s, connect=min(CONNECT_S, limit_s))
             async with (
-                httpx.AsyncClient(timeout=timeout, trust_env=False) as client,
+                httpx.AsyncClient(timeout=timeout, trust_env=False, verify=self._verify) as client,
                 client.stream("POST", self._url, json=body, headers=self._headers) as response,
             ):
                 data = bytearray()

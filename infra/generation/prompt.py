@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from infra.backends.port import Message
 from infra.generation.schema import list_types
-from schemas.catalogue import Catalogue, CommitmentType, SlotDeclaration, SlotType
+from schemas.catalogue import Authority, Catalogue, CommitmentType, SlotDeclaration, SlotType
 from schemas.event import (
     Event,
     EvidenceRecorded,
@@ -139,17 +139,15 @@ def _take_tags(data: Any) -> Any:
 
 
 def _show_payload(packet: Packet) -> dict[str, Any]:
+    rules = frozenset(view.predicate.expression for view in packet.contract)
     return {
         "contract": [_show_predicate(view) for view in packet.contract],
         "needs": [
-            {
-                "kind": item.requirement.kind.value,
-                "of": item.requirement.argument,
-                "held": item.status is Uncovered.COVERED,
-            }
+            f"{item.requirement.kind.value} {item.requirement.argument}"
             for item in packet.coverage
+            if item.status is not Uncovered.COVERED
         ],
-        "units": [_show_unit(unit) for unit in packet.units],
+        "units": [_show_unit(unit, rules) for unit in packet.units],
     }
 
 
@@ -175,7 +173,9 @@ def _show_predicate(view: PredicateView) -> dict[str, Any]:
     return shown if predicate.unless is None else shown | {"unless": predicate.unless}
 
 
-def _show_unit(unit: PacketUnit) -> dict[str, Any]:
+def _show_unit(unit: PacketUnit, rules: frozenset[str]) -> dict[str, Any]:
+    if unit.authority is Authority.CONFIRMED and unit.content in rules:
+        return {"id": unit.unit_id}  # A predicate in force; the contract view says it already.
     shown: dict[str, Any] = {"id": unit.unit_id, "from": unit.authority.value}
     if unit.slot is not None and unit.value is not None:
         return shown | {"slot": unit.slot, "value": show_value(unit.value)}
