@@ -7,13 +7,22 @@ from infra.appending import append_events
 from infra.gateway.port import ControlError, Outcome, Standing, Told
 from infra.keys import KeysError
 from infra.records import OUTCOME_TOPICS, read_output
+from processors.compilation.draft import REGIME_ID
 from processors.compilation.proposals import OPEN
+from schemas.catalogue import Catalogue
 from schemas.codec import decode
 from schemas.event import Event
 from schemas.fate import Fate
 from schemas.ledger import Head
 from schemas.packet import Packet
-from schemas.row import PredicateRow, ProposalRow, QuestionRow, SlotRow
+from schemas.row import (
+    CatalogueRow,
+    PredicateRow,
+    ProposalRow,
+    QuestionRow,
+    RegimeRow,
+    SlotRow,
+)
 from streams.embedded import Embedded
 from streams.failures import StreamsError
 from streams.user_cache import UserCache
@@ -82,6 +91,19 @@ class EmbeddedControl:
                 ),
                 slots=tuple(row for _, row in view.scan(SlotRow)),
             )
+
+    def find_catalogue(self) -> Catalogue | None:
+        """Return the catalogue that is active now, or None before the log has begun."""
+        self._embedded.fold_pending()
+        with self._embedded.reading() as store:
+            if store is None:
+                return None
+            view = UserCache().view(store, "", "")
+            regime = view.get(RegimeRow, REGIME_ID)
+            if regime is None:
+                return None
+            row = view.get(CatalogueRow, regime.catalogue_digest.hex())
+            return None if row is None else row.catalogue
 
     def _read_fates(self, before: Head | None, first: int) -> list[Fate]:
         fates = []
