@@ -101,24 +101,24 @@ class Story(Agreement):
     def fold_verdict_recorded(self, _event, payload: VerdictRecorded, _ignored):
         self.checks[payload.candidate_digest, payload.check] = payload.verdict.value
 
-    def fold_observation_withdrawn(self, _event, payload: ObservationWithdrawn, _ignored):
-        self._withdraw(payload.event_ids)
+    def fold_observation_withdrawn(self, event, payload: ObservationWithdrawn, _ignored):
+        self._withdraw(event, payload.event_ids)
 
-    def fold_observation_corrected(self, _event, payload: ObservationCorrected, _ignored):
-        self._withdraw(payload.event_ids)
+    def fold_observation_corrected(self, event, payload: ObservationCorrected, _ignored):
+        self._withdraw(event, payload.event_ids)
 
-    def _withdraw(self, event_ids):
+    def _withdraw(self, event, event_ids):
         closure, queue = set(), list(event_ids)
         while queue:
             one = queue.pop()
-            if one not in closure:
+            if one not in closure and one != event.event_id:
                 closure.add(one)
                 queue.extend(self.derived.get(one, ()))
         self.withdrawn |= closure
         self.open = {key: one for key, one in self.open.items() if one[2] not in closure}
         return closure
 
-    def fold_erasure_requested(self, _event, payload: ErasureRequested, _ignored):
+    def fold_erasure_requested(self, event, payload: ErasureRequested, _ignored):
         if not payload.event_ids:
             for table in (
                 self.contract,
@@ -135,6 +135,6 @@ class Story(Agreement):
                 table.clear()  # fmt: skip
             self.consequences.clear()
             return
-        closure = self._withdraw(payload.event_ids)
+        closure = self._withdraw(event, payload.event_ids)
         self.contract = {k: one for k, one in self.contract.items() if one.event_id not in closure}
         self.obligations = {k: one for k, one in self.obligations.items() if one[2] not in closure}

@@ -78,12 +78,17 @@ def withdraw(draft: Draft, event_ids: Iterable[str]) -> bool:
 
 
 def list_derived(draft: Draft, event_ids: Iterable[str]) -> tuple[str, ...]:
-    """Return the ids and those of all events derived from them, each once, nearest first."""
-    found = dict.fromkeys(event_ids)
+    """Return the ids and those of all events derived from them, each once, nearest first.
+
+    The event that takes back is never among them: a correction may name itself, or be derived
+    from what it corrects, and still stands.
+    """
+    own = draft.arrival.event.event_id
+    found = {event_id: None for event_id in event_ids if event_id != own}
     queue = list(found)
     for event_id in queue:
         for _, row in draft.view.scan(DerivedRow, f"{event_id}\0"):
-            if row.event_id not in found:
+            if row.event_id not in found and row.event_id != own:
                 found[row.event_id] = None
                 queue.append(row.event_id)
     return tuple(found)
