@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import faust
 from aiokafka.consumer.group_coordinator import GroupCoordinator
@@ -31,6 +31,12 @@ WATCH_INTERVAL_S = 0.25
 ACCEPT_TIMEOUT_S = 5.0
 SPARE_POLL_INTERVAL_S = 2_000_000.0
 """aiokafka has a worker without partitions leave its group for good after its poll interval."""
+
+
+_ACCEPTED: Final = frozenset({0, 27})
+"""NONE and REBALANCE_IN_PROGRESS: both say that the coordinator knows this member."""
+_REFUSED: Final = frozenset({25, 82})
+"""UNKNOWN_MEMBER_ID and FENCED_INSTANCE_ID."""
 
 
 class Ownership(Protocol):
@@ -62,11 +68,9 @@ class OwnershipSettings:
 
 @dataclass
 class _Pulse:
-    """What the coordinator last told us, kept by the watch on aiokafka's own calls."""
+    """The coordinator whose answers are watched, and when it last accepted us."""
 
     coordinator: GroupCoordinator | None = None
-    member: str = ""
-    generation: int = -1
     heard_at: float = field(default_factory=time.monotonic)
 
 
@@ -165,7 +169,6 @@ class FaustOwnership:
         while True:
             await asyncio.sleep(WATCH_INTERVAL_S)
             self._attach_pulse()
-            self._check_namesake()
             ticks = ticks + 1 if heard_at == self._pulse.heard_at else 0
             heard_at = self._pulse.heard_at
             if ticks > ticks_max:
@@ -174,44 +177,46 @@ class FaustOwnership:
                 self._exit_process(EXIT_RESTART, reason)
 
     def _attach_pulse(self) -> None:
-        """Listen to the heartbeat, the only place in aiokafka that knows when we were accepted."""
+        """Listen to what the coordinator answers; aiokafka tells nobody when we were accepted."""
         consumer: Any = getattr(getattr(self.app.consumer, "_thread", None), "_consumer", None)
         coordinator: GroupCoordinator | None = getattr(consumer, "_coordinator", None)
         if coordinator is not None and coordinator is not self._pulse.coordinator:
             self._pulse.coordinator = coordinator
-            beat = coordinator._do_heartbeat  # noqa: SLF001
-            coordinator._do_heartbeat = partial(_beat, self._pulse, beat)  # noqa: SLF001
+            send = coordinator._send_req  # noqa: SLF001
+            coordinator._send_req = partial(self._listen, send)  # noqa: SLF001
+
+    async def _listen(self, send: Callable[[Any], Any], request: Any) -> Any:
+        response = await send(request)
+        codes = _list_codes(response)
+        if codes & _REFUSED:
+            self._check_namesake()
+        elif codes & _ACCEPTED:
+            self._pulse.heard_at = time.monotonic()
+        return response
 
     def _check_namesake(self) -> None:
-        """Tell a static member that was replaced from one that was only away.
+        """Tell a static member that was replaced from one that was only away too long.
 
-        aiokafka sends no instance id with a heartbeat, so the broker's FENCED_INSTANCE_ID never
-        arrives; it answers UNKNOWN_MEMBER_ID to a member that it still accepted a moment ago.
+        aiokafka sends no static id with most requests, so that a replaced member mostly hears
+        UNKNOWN_MEMBER_ID, though it was accepted a moment ago. It must not join again: it would
+        replace the other in turn, and so on for ever.
         """
-        coordinator = self._pulse.coordinator
-        if coordinator is None:
-            return
-        before, self._pulse.member = self._pulse.member, coordinator.member_id
         away = time.monotonic() - self._pulse.heard_at
-        replaced = before not in ("", coordinator.member_id)
-        if replaced and self._settings.instance_id and away < self._settings.session_timeout_s:
+        if self._settings.instance_id and away < self._settings.session_timeout_s:
             self._exit_process(
                 EXIT_CONFIGURATION,
                 f"FENCED_INSTANCE_ID: another worker of group {self._settings.group} uses the "
                 f"static id {self._settings.instance_id!r}. Give each worker an id of its own.",
             )
-        if self._pulse.generation != coordinator.generation:
-            # Heartbeats rest while a member joins; the generation that it was given is an answer.
-            self._pulse.generation = coordinator.generation
-            if coordinator.generation > 0:
-                self._pulse.heard_at = time.monotonic()
 
 
-async def _beat(pulse: _Pulse, beat: Callable[[], Any]) -> bool:
-    accepted = bool(await beat())
-    if accepted:
-        pulse.heard_at = time.monotonic()
-    return accepted
+def _list_codes(response: Any) -> frozenset[int]:
+    """Return the error codes of an answer: one for most kinds, one a partition for a commit."""
+    code = getattr(response, "error_code", None)
+    if code is not None:
+        return frozenset({code})
+    topics = getattr(response, "topics", ())
+    return frozenset(part[-1] for topic in topics for part in topic[-1] if len(part) == 2)
 
 
 def _build_app(settings: OwnershipSettings, topic: str) -> faust.App:
