@@ -10,6 +10,7 @@ from typing import Any, Final
 from confluent_kafka import KafkaException, Producer
 
 from infra.appending import seal_event
+from infra.keys import configured_keys
 from schemas.control import Genesis
 from schemas.event import CONTROL_PAYLOADS, Event, UserRefolded
 from schemas.partition import partition_of
@@ -40,6 +41,7 @@ class EventProducer:
             describe_for_ledger(connection) | _PRODUCER, logger=quiet_logger()
         )
         self._failed: list[str] = []
+        self._keys = configured_keys()
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         """Append events in order and return how many there were, once all are acknowledged.
@@ -82,7 +84,7 @@ class EventProducer:
         return replace(event, payload=replace(event.payload, partitions=self._partitions))
 
     def _produce(self, event: Event, partition: int) -> None:
-        record = seal_event(event)
+        record = seal_event(event, self._keys)
         while True:
             try:
                 self._producer.produce(

@@ -12,17 +12,21 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
 
 import structlog
 from aiohttp import web
 
+from infra.appending import seal_event
+from infra.keys import configured_keys
 from infra.operations import start_endpoints
 from infra.provision import TopicSet, describe_durability, plan
-from schemas.topics import PARTITIONS_DEFAULT
+from schemas.topics import EVENTS, PARTITIONS_DEFAULT, name_topic
 from streams.clock import SystemClock
 from streams.connection import Connection
+from streams.expiry import Expirer
 from streams.lane import Phase
 from streams.ownership import EXIT_RESTART, FaustOwnership, OwnershipSettings
 from streams.ports import Reducer
@@ -122,6 +126,11 @@ class _Service:
             exit_process=self._exit,
             clock=SystemClock(),
             note=log.info,
+            expirer=Expirer(
+                settings.connection,
+                topic=name_topic(EVENTS, prefix=settings.prefix),
+                seal=partial(seal_event, keys=configured_keys()),
+            ),
         )
         self._thread = threading.Thread(target=self._fold, name="ledgers", daemon=True)
 

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 from streams.clock import Clock
+from streams.expiry import Expirer
 from streams.failures import Fenced, StoreUnavailable, StreamsError
 from streams.kafka_log import EventReader, describe_topic_id
 from streams.kafka_store import KafkaStore
@@ -49,6 +50,7 @@ class Worker:
         exit_process: Callable[[int, str], None],
         clock: Clock,
         note: Note,
+        expirer: Expirer | None = None,
     ) -> None:
         """Bind the parts; nothing is connected before run()."""
         self._settings = settings
@@ -57,6 +59,7 @@ class Worker:
         self._exit_process = exit_process
         self._clock = clock
         self._note = note
+        self._expirer = expirer
         self._lanes: dict[int, Lane] = {}
         self._stopping = threading.Event()
         self._starters = ThreadPoolExecutor(STARTERS, thread_name_prefix="ledger-start")
@@ -173,6 +176,9 @@ class Worker:
                 self._settle(lane, lane.folding)
             if lane.folding is None and lane.has_input:
                 lane.folding = self._folders.submit(self._fold, lane)
+            elif lane.folding is None and self._expirer is not None and lane.store is not None:
+                # Folded to the end of its log: what is still pending now may be due.
+                self._expirer.expire(lane.partition, lane.store)
 
     def _fold(self, lane: Lane) -> bool:
         """Fold batch after batch, in a folder's thread; return whether input may be left."""

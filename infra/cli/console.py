@@ -19,9 +19,8 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from infra.keys import KeysError, build_authenticator, configured_keys
-from infra.settings import Settings
-from streams.core_reducer import CoreReducer
+from infra.keys import KeysError
+from infra.reducers import build_reducer
 from streams.embedded import Embedded
 from streams.failures import StreamsError
 
@@ -108,13 +107,7 @@ def open_log(folder: Path, *, must_exist: bool = True) -> Embedded:
             f"there is no log in {folder}",
             "name the folder of a log with --log, or make one with commitments import or init",
         )
-    settings = Settings()
-    reducer = CoreReducer(
-        cache_bytes=settings.cache_bytes,
-        keep_bytes=settings.keep_rejected_bytes,
-        authenticator=build_authenticator(configured_keys(settings)),
-    )
-    return Embedded(folder, reducer)
+    return Embedded(folder, build_reducer())
 
 
 @contextmanager

@@ -5,12 +5,14 @@ import sys
 import typer
 
 from infra.cli import (
+    activating,
     answering,
     appending,
     archiving,
     asking,
     backfilling,
     certifying,
+    chatting,
     demo,
     evaluating,
     explaining,
@@ -44,6 +46,7 @@ MODULES = (
     appending,
     folding,
     turning,
+    activating,
     answering,
     extracting,
     generating,
@@ -51,6 +54,7 @@ MODULES = (
     asking,
     backfilling,
     certifying,
+    chatting,
     evaluating,
     explaining,
     keeping,

@@ -13,9 +13,8 @@ from infra.cli.console import CommandError, JsonOption, err, reported
 from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
 from infra.kafka_settings import KafkaSettings
 from infra.logs import configure_logs
+from infra.reducers import build_reducer
 from infra.serving import NotProvisionedError, ServeSettings, serve
-from infra.settings import Settings
-from streams.core_reducer import CoreReducer
 
 RESTART_EXIT = 75
 RESTART_PAUSE_S = 1.0
@@ -67,7 +66,6 @@ def serve_role(
 
 
 def _serve_ledger(settings: KafkaSettings) -> int:
-    limits = Settings()
     return serve(
         ServeSettings(
             connection=settings.connect(),
@@ -81,11 +79,7 @@ def _serve_ledger(settings: KafkaSettings) -> int:
             metrics_host=settings.metrics_host,
             metrics_port=settings.metrics_port,
         ),
-        build_reducer=lambda partition: CoreReducer(
-            partition=partition,
-            cache_bytes=limits.cache_bytes,
-            keep_bytes=limits.keep_rejected_bytes,
-        ),
+        build_reducer=build_reducer,
     )
 
 

@@ -1,0 +1,79 @@
+"""Deadlines on Kafka: the owner of a partition appends TurnExpired for the turns that are due.
+
+Only once the ledger has folded to the end of its log, and never twice: the event's id is a digest
+of the turn, so a second owner's record is a duplicate.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from confluent_kafka import Producer
+
+from schemas.event import Event, Principal, PrincipalKind, TurnExpired
+from schemas.identity import prefix_lengths
+from streams.connection import Connection, describe_for_ledger
+from streams.core_reducer import list_due
+from streams.kafka_log import quiet_logger
+from streams.ports import NewRecord, RowReader
+
+EXPIRE_EVERY_S: Final = 1.0
+
+
+def build_expiry(tenant: str, user: str, turn_id: str, now_ms: int) -> Event:
+    """Return the clock's event that ends one turn; its id makes a second one a duplicate."""
+    digest = hashlib.sha256(prefix_lengths(turn_id.encode(), b"expired")).hexdigest()
+    return Event(
+        event_id=digest,
+        tenant=tenant,
+        user=user,
+        occurred_at_ms=now_ms,
+        utc_offset_min=0,
+        zone=None,
+        principal=Principal(PrincipalKind.CLOCK, "deadline"),
+        mac=None,
+        causation_id=turn_id,
+        correlation_id=None,
+        derived_from=(),
+        source=None,
+        source_seq=None,
+        payload=TurnExpired(turn_id),
+    )
+
+
+class Expirer:
+    """Appends what is due to the partitions of one worker; used by the supervisor's thread."""
+
+    def __init__(
+        self, connection: Connection, *, topic: str, seal: Callable[[Event], NewRecord]
+    ) -> None:
+        """Connect lazily: a worker without pending turns never produces. ``seal`` signs."""
+        self._settings = describe_for_ledger(connection) | {
+            "enable.idempotence": True,
+            "acks": "all",
+        }
+        self._topic = topic
+        self._seal = seal
+        self._producer: Any = None
+        self._looked_at: dict[int, float] = {}
+
+    def expire(self, partition: int, rows: RowReader) -> int:
+        """Append TurnExpired for every due turn of a partition; return how many there were."""
+        now = time.monotonic()
+        if now - self._looked_at.get(partition, 0.0) < EXPIRE_EVERY_S:
+            return 0
+        self._looked_at[partition] = now
+        now_ms = time.time_ns() // 1_000_000
+        due = list_due(rows, now_ms)
+        for row in due:
+            record = self._seal(build_expiry(row.tenant, row.user, row.turn_id, now_ms))
+            self._open().produce(self._topic, record.value, record.key, partition)
+        if due:
+            self._open().poll(0)
+        return len(due)
+
+    def _open(self) -> Any:
+        if self._producer is None:
+            self._producer = Producer(self._settings, logger=quiet_logger())
+        return self._producer
