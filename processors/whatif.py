@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
 from processors import decision
-from processors.compilation.draft import HEAD_ID
-from processors.view import Changes, Stamp, Step, View, lay_over
+from processors.compilation.draft import HEAD_ID, open_draft
+from processors.compilation.erasure import fold_erasure
+from processors.view import Arrival, Changes, Stamp, Step, View, lay_over
 from schemas.candidate import Candidate
 from schemas.control import Weights
-from schemas.event import Event, Principal, PrincipalKind
-from schemas.row import PendingRow, PredicateRow, RegimeRow, TurnRow, UserHead
+from schemas.event import ErasureRequested, Event, Principal, PrincipalKind
+from schemas.row import PendingRow, PredicateRow, RegimeRow, SeenRow, TurnRow, UserHead
 from schemas.turn import (
     CandidatesProposed,
     GenerationFailed,
@@ -34,7 +35,7 @@ class Override:
     """What is otherwise than it was; None keeps what was in force at each moment.
 
     ``without`` names predicates that are in no contract; nothing else of what confirming them
-    did is undone.
+    did is undone. ``forgotten`` names events that are as if erased, with all derived from them.
     """
 
     ruleset: int | None = None
@@ -43,6 +44,7 @@ class Override:
     budget_tail: int | None = None
     selector: str | None = None
     without: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,22 @@ def override_regime(regime: RegimeRow, override: Override) -> RegimeRow:
 
 def show_otherwise(view: View, override: Override) -> View:
     """Return the view under an override: other regime, contract without what it leaves out."""
-    return _Otherwise(view, override, frozenset(override.without))
+    known = tuple(name for name in override.forgotten if view.get(SeenRow, name) is not None)
+    below = lay_over(view, _forget(view, known)) if known else view
+    return _Otherwise(below, override, frozenset(override.without))
+
+
+def _forget(view: View, event_ids: tuple[str, ...]) -> Changes:
+    """Return what erasing these events would change, but for the head, which goes on."""
+    head = view.get(UserHead, HEAD_ID)
+    assert head is not None, "a user with seen events has a head"
+    erasure = Event(
+        "", view.tenant, view.user, head.effective_ms, 0, None, Principal(PrincipalKind.USER, ""),
+        None, None, None, (), None, None, ErasureRequested(event_ids),
+    )  # fmt: skip
+    draft = open_draft(view, Arrival(erasure, head.seq, head.effective_ms, b""))
+    fold_erasure(draft, ErasureRequested(event_ids))
+    return draft.changes
 
 
 def answer_otherwise(event: Event, candidates: tuple[Candidate, ...] | None = None) -> Event:

@@ -27,11 +27,12 @@ from processors.whatif import (
     read_turn_id,
     show_otherwise,
 )
-from schemas.codec import DecodeError, decode, unframe
+from schemas.codec import DecodeError, decode
 from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.row import PendingRow
 from schemas.turn import TurnRequested
+from streams.opening import Opener, PlainOpener
 from streams.scratch_rows import ScratchRows
 from streams.user_cache import ROW_FORMAT, CachedView, UserCache, row_key
 
@@ -44,8 +45,11 @@ TurnKey = tuple[str, str, str]
 class Recomputation:
     """One lane of a backfill: give it records in log order, then ask for its turns."""
 
-    def __init__(self, plan: Plan, rows: ScratchRows, *, partition: int) -> None:
+    def __init__(
+        self, plan: Plan, rows: ScratchRows, *, partition: int, opener: Opener | None = None
+    ) -> None:
         """Fold into these rows, which are empty."""
+        self._opener = PlainOpener() if opener is None else opener
         self._plan = plan
         self._rows = rows
         self._partition = partition
@@ -65,7 +69,7 @@ class Recomputation:
             BackfillError: the history does not lead to what it recorded.
         """
         fate = decode(Fate, recorded.fate)
-        opened = _open(recorded, fate)
+        opened = self._open(recorded, fate)
         if opened is None:
             return
         event, body = opened
@@ -91,6 +95,15 @@ class Recomputation:
         self._held += 1
         if self._held >= EVENTS_PER_FLUSH:
             self._flush()
+
+    def _open(self, recorded: Recorded, fate: Fate) -> tuple[Event, bytes] | None:
+        """Return event and body of a record that the core has seen, None of any other."""
+        if fate.status is FateStatus.REJECTED and fate.reason in _NEVER_OPENED:
+            return None
+        try:
+            return self._opener.open(recorded.record)
+        except DecodeError:
+            return None
 
     def _flush(self) -> None:
         changes = {
@@ -169,16 +182,6 @@ class Recomputation:
         for output in recorded.outputs:
             if output.topic in OUTCOME_TOPICS and turn is not None:
                 turn.recorded = describe_ending(read_output(output.topic, output.value))
-
-
-def _open(recorded: Recorded, fate: Fate) -> tuple[Event, bytes] | None:
-    """Return event and body of a record that the core has seen, None of any other."""
-    if fate.status is FateStatus.REJECTED and fate.reason in _NEVER_OPENED:
-        return None
-    try:
-        return unframe(Event, recorded.record.value)
-    except DecodeError:
-        return None
 
 
 def _judge(fate: Fate) -> str:

@@ -27,6 +27,12 @@ class Ending:
     chosen: str
     utility: int | None = None
 
+    @property
+    def label(self) -> str:
+        """Return the ending as one text: outcome, reason and what was chosen."""
+        named = f"{self.outcome}:{self.reason}" if self.reason else self.outcome
+        return f"{named} {self.chosen[:12]}".rstrip()
+
 
 WAITING: Final = Ending(PENDING, "", "")
 

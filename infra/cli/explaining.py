@@ -1,10 +1,14 @@
 """The command that explains: explain."""
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
 from infra.audit.explanation import Explanation, explain_turn
+from infra.audit.history import EmbeddedHistory
+from infra.audit.packet_checks import PacketCheck, check_packets
+from infra.audit.reasons import explain_act
 from infra.cli.console import (
     CommandError,
     JsonOption,
@@ -30,10 +34,19 @@ def explain(
     turn: Annotated[str, typer.Argument(help="The id of the turn.")],
     log: LogOption,
     user: Annotated[str | None, typer.Option(help="Only this user's turn of that id.")] = None,
+    budgets: Annotated[
+        int, typer.Option(min=0, help="For so many units left out: the budget they enter at.")
+    ] = 8,
     *,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show the terms of every unit left out.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Say what a turn was decided on: contract, evidence with its terms, vectors, the act.
+
+    Packets are recomputed from the history: their digests are proven, and units left out are
+    shown with the main budget at which they would enter.
 
     Example: commitments explain 1_00000/5/call --log my-log
     """
@@ -44,16 +57,46 @@ def explain(
                 f"there is no turn {turn}", "commitments outputs --topic packets lists the turns"
             )
         for explanation in explanations:
+            history = EmbeddedHistory(embedded)
+            checks = check_packets(history, explanation.packets, units_max=budgets)
             if as_json:
-                print_json(
-                    {
-                        "packets": [render_record(packet) for packet in explanation.packets],
-                        "topic": explanation.topic,
-                        "outcome": explanation.outcome and render_record(explanation.outcome),
-                    }
-                )
-            else:
-                show(explanation)
+                print_json(_render(explanation, checks))
+                continue
+            show(explanation)
+            for check in checks:
+                _show_check(check, every=every)
+
+
+def _render(explanation: Explanation, checks: tuple[PacketCheck, ...]) -> dict[str, Any]:
+    outcome = explanation.outcome
+    return {
+        "packets": [render_record(packet) for packet in explanation.packets],
+        "topic": explanation.topic,
+        "outcome": outcome and render_record(outcome),
+        "why": [] if outcome is None else list(explain_act(outcome)),
+        "checks": [asdict(check) for check in checks],
+    }
+
+
+def _show_check(check: PacketCheck, *, every: bool) -> None:
+    same = "the same bytes" if check.same_packet else "[red]other bytes[/red]"
+    proven = "the digest holds" if check.terms_proven else "[red]another digest[/red]"
+    out.print(
+        f"packet {check.round} recomputed: {same}; "
+        f"terms of {len(check.others)} more units: {proven}"
+    )
+    if check.entering:
+        print_table(
+            "units left out enter at",
+            ("unit", "main budget"),
+            [
+                (one.unit_id, "never" if one.budget_main is None else str(one.budget_main))
+                for one in check.entering
+            ],
+        )
+    if every and check.others:
+        columns = ("unit", "cost", "rel", "cov", "tail", "debt", "over", "gain")
+        print_table("all others", columns, [tuple(asdict(one).values()) for one in check.others])
 
 
 def show(explanation: Explanation) -> None:
@@ -68,6 +111,8 @@ def show(explanation: Explanation) -> None:
     out.print(f"[bold]outcome[/bold] on {explanation.topic}: {clean(_name(outcome))}")
     text = getattr(outcome, "text", "") or getattr(outcome, "detail", "")
     out.print(f"  {clean(text)}")
+    for sentence in explain_act(outcome):
+        out.print(f"  because: {clean(sentence)}")
     if isinstance(outcome, RepairAct):
         _show_repair(outcome)
     _show_certificate(outcome.certificate)

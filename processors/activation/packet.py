@@ -143,13 +143,19 @@ def _describe_rest(
     problem: Problem, selection: Selection, taken: frozenset[int]
 ) -> tuple[tuple[UnitTerms, ...], bytes]:
     """Return the best 32 units beside Z*, by gain and id, and one digest of the others."""
+    rest = list_rest(problem, selection, taken)
+    return tuple(rest[:LEFT_OUT_MAX]), digest_terms(rest[LEFT_OUT_MAX:])
+
+
+def list_rest(problem: Problem, selection: Selection, taken: frozenset[int]) -> list[UnitTerms]:
+    """Return the terms of every unit beside Z* as if it entered last, by gain and id."""
     rest = [
         _describe_terms(problem, row, covered=selection.covered, discharged=selection.discharged)
         for row in range(len(problem.unit_ids))
         if row not in taken
     ]
     rest.sort(key=lambda terms: (-terms.gain, terms.unit_id))
-    return tuple(rest[:LEFT_OUT_MAX]), digest_terms(rest[LEFT_OUT_MAX:])
+    return rest
 
 
 def digest_terms(terms: Iterable[UnitTerms]) -> bytes:
