@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from infra.backends.choosing import FORMS
 from infra.cli.console import CommandError, JsonOption, out, print_json, print_table, reported
 from infra.evaluation.aggregates import CELL_MIN, count_all, list_cells
 from infra.evaluation.evaluation import (
@@ -19,7 +20,7 @@ from infra.evaluation.evaluation import (
     weigh_payload,
 )
 from infra.evaluation.generation import SEED
-from infra.evaluation.generators import UnknownGenerator, build_generator
+from infra.evaluation.generators import UnknownGenerator, is_simulated
 from infra.evaluation.publication import MAIN, Findings, find_all, publish, write_texts
 from infra.evaluation.tables import RunName
 
@@ -41,7 +42,10 @@ def evaluate_fixtures(
     folder: Annotated[
         Path, typer.Option("--out", help="Folder for tables, report and logs.")
     ] = Path("evaluation"),
-    backend: Annotated[str, typer.Option(help="Who answers: simulated.")] = "simulated",
+    backend: Annotated[
+        str, typer.Option(help=f"Who answers: simulated, or a model by {FORMS}.")
+    ] = "simulated",
+    model: Annotated[str, typer.Option(help="The model's id, for servers with several.")] = "",
     seed: Annotated[int, typer.Option(help="Seed of the fixtures.")] = SEED,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Only so many fixtures, taken evenly; default all.")
@@ -62,7 +66,7 @@ def evaluate_fixtures(
     Example: commitments evaluate fixtures --backend simulated --out evaluation
     """
     started = time.perf_counter()
-    plan = Plan(seed=seed, backend=backend, limit=limit, variants=tuple(variant or ()))
+    plan = Plan(seed=seed, backend=backend, model=model, limit=limit, variants=tuple(variant or ()))
 
     def tell(name: str, done: int, total: int) -> None:
         if not as_json:
@@ -70,7 +74,8 @@ def evaluate_fixtures(
 
     with reported(as_json=as_json):
         try:
-            generator = build_generator(backend)
+            if not is_simulated(backend):
+                workers = 1  # A local model takes all cores for itself.
             prepare(plan, folder, resume=resume)
             runs = run_all(plan, folder, workers=workers, progress=tell)
             budgets = {}
@@ -82,7 +87,9 @@ def evaluate_fixtures(
         findings = find_all(
             grouped, score_budgets(folder, budgets), weigh_payload(plan, folder, grouped)
         )
-        named = RunName(plan.run_id, generator.name, generator.simulated, seed)
+        named = RunName(
+            plan.run_id, f"{backend} {model}".strip(), simulated=is_simulated(backend), seed=seed
+        )
         report = publish(folder, named, grouped, findings)
         if with_text:
             write_texts(folder, named, runs)
@@ -127,7 +134,7 @@ def _show(run: RunName, findings: Findings, report: Path, seconds: float, *, as_
             }
         )
         return
-    title = f"{run.backend}{' (simulated)' if run.simulated else ''}"
+    title = run.backend
     main = [name for name in variants if name in MAIN]
     for name, shown in (("variants", main), ("ablations", [v for v in variants if v not in MAIN])):
         rows = [(v, *(_render(found[v, m]) for m in SHOWN)) for v in shown]

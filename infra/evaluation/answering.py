@@ -43,3 +43,7 @@ class Generator(Protocol):
     def answer(self, shown: Shown, *, tokens_max: int) -> Answer:
         """Return the answer for what a variant shows."""
         ...
+
+    def close(self) -> None:
+        """Release what the generator holds."""
+        ...

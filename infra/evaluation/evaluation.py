@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
@@ -16,14 +17,23 @@ from typing import Final
 from infra.evaluation.answering import TOKENS_MAX
 from infra.evaluation.fixture import Fixture, Label
 from infra.evaluation.generation import extend_fixtures, generate_fixtures
-from infra.evaluation.generators import build_generator
+from infra.evaluation.generators import build_generator, read_key
 from infra.evaluation.histories import read_histories, write_histories
 from infra.evaluation.labelling import read_labels, write_labels
 from infra.evaluation.observing import Run, measure_costs, observe_variant
 from infra.evaluation.reference import ORACLE, build_oracle_run
 from infra.evaluation.running import run_variant
 from infra.evaluation.scoring import Row, score
-from infra.evaluation.variants import ABLATIONS, GATED, NINE, Variant, dense, long_context, raw
+from infra.evaluation.variants import (
+    ABLATIONS,
+    GATED,
+    NINE,
+    Variant,
+    dense,
+    long_context,
+    raw,
+    tool_memory,
+)
 from infra.evaluation.variants.cbea_lcv import VARIANT as FULL
 
 BUDGETS: Final = (256, 512, 1_024, 2_200)
@@ -33,6 +43,9 @@ BUDGET_FIXTURES: Final = 60
 
 PAYLOAD: Final = (long_context.VARIANT, raw.VARIANT, dense.VARIANT, FULL)
 """The interfaces whose payload is compared; long context is what the others are held against."""
+
+LIBRARIES: Final = {dense.VARIANT.name: "static_model", tool_memory.VARIANT.name: "agentrecall"}
+"""What a variant needs beside the package itself: the extra ``evaluation``."""
 
 PRIVATE: Final = "private"
 PLAN: Final = "plan.json"
@@ -53,6 +66,7 @@ class Plan:
 
     seed: int
     backend: str
+    model: str
     limit: int | None
     variants: tuple[str, ...]
 
@@ -72,6 +86,7 @@ class _Job:
     logs: Path
     variants: tuple[Variant, ...]
     backend: str
+    model: str
     tokens_max: int
 
 
@@ -82,6 +97,7 @@ def prepare(plan: Plan, out: Path, *, resume: bool) -> None:
         EvaluationError: the folder has another plan, or one that was not to be resumed.
 
     """
+    _require_libraries(choose_variants(plan))
     private = out / PRIVATE
     mark = private / PLAN
     text = json.dumps(asdict(plan), sort_keys=True) + "\n"
@@ -118,6 +134,7 @@ def run_all(
             logs=private / "logs",
             variants=group,
             backend=plan.backend,
+            model=plan.model,
             tokens_max=TOKENS_MAX,
         )
         for log, group in _group_by_log(choose_variants(plan))
@@ -140,6 +157,7 @@ def run_budgets(
             logs=private / "logs" / f"budget_{tokens}",
             variants=(FULL,),
             backend=plan.backend,
+            model=plan.model,
             tokens_max=tokens,
         )
         for tokens in BUDGETS
@@ -207,6 +225,16 @@ def choose_variants(plan: Plan) -> tuple[Variant, ...]:
     return tuple(variant for variant in chosen if variant.show is not None)
 
 
+def _require_libraries(variants: Sequence[Variant]) -> None:
+    for variant in variants:
+        library = LIBRARIES.get(variant.name)
+        if library is not None and find_spec(library) is None:
+            raise EvaluationError(
+                f"variant {variant.name} needs {library}: "
+                "pip install 'bounded-commitments[evaluation]', or leave it out with --variant"
+            )
+
+
 def _thin(drawn: list[tuple[Fixture, Label]], limit: int | None) -> list[tuple[Fixture, Label]]:
     """Return so many, taken evenly, so that every bucket and length stays there."""
     if limit is None or limit >= len(drawn):
@@ -239,6 +267,9 @@ def _work(
 def _run_job(job: _Job) -> dict[str, tuple[Run, ...]]:
     fixtures = read_histories(job.histories)
     job.logs.mkdir(parents=True, exist_ok=True)
-    generator = build_generator(job.backend)
-    run_variant(job.variants[0], fixtures, generator, job.logs, tokens_max=job.tokens_max)
+    generator = build_generator(job.backend, model=job.model, api_key=read_key())
+    try:
+        run_variant(job.variants[0], fixtures, generator, job.logs, tokens_max=job.tokens_max)
+    finally:
+        generator.close()
     return {variant.name: observe_variant(variant, fixtures, job.logs) for variant in job.variants}

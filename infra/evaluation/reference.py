@@ -3,7 +3,7 @@
 from infra.evaluation.fixture import Expected, Label
 from infra.evaluation.observing import COMMITMENT, REPAIR, Run
 from schemas.candidate import SlotValue
-from schemas.value import build_record, build_set
+from schemas.value import build_record
 
 ORACLE = "oracle"
 
@@ -41,7 +41,7 @@ def build_oracle_run(label: Label) -> Run:
 
 def _carry(label: Label) -> tuple[SlotValue, ...]:
     terms = label.feasible[0]
-    offer = build_record(name=terms.name, price=terms.price, features=build_set(*terms.features))
+    offer = build_record(name=terms.name, price=terms.price, features=terms.features)
     return (
         SlotValue("day", label.day),
         SlotValue("offer", offer),

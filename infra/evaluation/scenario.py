@@ -13,7 +13,7 @@ from infra.evaluation.chronicle import Chronicle, build_predicate, draft_unit
 from infra.evaluation.domains import CLEARANCE, DAYS, QUOTE, Domain
 from infra.evaluation.fixture import Check, Expected, Need, Relation, Terms
 from infra.evaluation.noise import mention_fact
-from schemas.value import RecordValue, build_record, build_set
+from schemas.value import RecordValue, build_record
 
 OFFERS: Final = 5
 
@@ -37,7 +37,7 @@ class Offer:
     @property
     def record(self) -> RecordValue:
         """The typed value that a commitment carries."""
-        return build_record(name=self.name, price=self.price, features=build_set(*self.features))
+        return build_record(name=self.name, price=self.price, features=self.features)
 
     @property
     def text(self) -> str:

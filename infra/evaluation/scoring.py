@@ -157,7 +157,8 @@ def _read(carried: dict[str, Value], path: str) -> Value:
 def _list_words(value: Value) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
-    return value.items if isinstance(value, StringSet) else ()
+    items = value.items if isinstance(value, StringSet) else value
+    return tuple(one for one in items if isinstance(one, str)) if isinstance(items, tuple) else ()
 
 
 def _lacks_any(cited: frozenset[str], needs: tuple[Need, ...]) -> bool:

@@ -32,7 +32,7 @@ from processors.predicates.verdict import HOLDS
 from schemas.candidate import Attempt, Candidate, Decoding, SlotValue
 from schemas.predicate import Predicate
 from schemas.turn import FailureKind
-from schemas.value import RecordValue, StringSet, Value
+from schemas.value import RecordValue, Value
 
 _FAILURES: Final = (
     FailureKind.PARSE_FAILURE,
@@ -91,6 +91,9 @@ class Simulated:
                 return Answer(candidates, None, tuple(attempts), decoding)
             attempts.append(Attempt(failure.value, "simulated", 0, min(tokens, tokens_max)))
         return Answer((), failure, tuple(attempts), decoding)
+
+    def close(self) -> None:
+        """Hold nothing."""
 
     def _propose(self, shown: Shown) -> tuple[Candidate, ...]:
         rates = TYPED if shown.typed else TEXT
@@ -275,7 +278,7 @@ def _rank_offers(
 
 def _seems_right(offer: RecordValue, reading: _Reading, slots: dict[str, Value]) -> bool:
     features = offer.get("features")
-    if isinstance(features, StringSet) and not reading.hardened.isdisjoint(features.items):
+    if isinstance(features, tuple) and any(one in reading.hardened for one in features):
         return False
     scope = Scope(slots={**slots, "offer": offer})
     return all(judge(rule, scope).verdict is HOLDS for _, rule in reading.rules)

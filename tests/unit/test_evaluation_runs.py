@@ -31,7 +31,7 @@ from infra.records import read_output
 from schemas.codec import digest
 
 NAMES = ("raw", "raw_gated", "cbea_lcv", "no_validation", "no_repair")
-PLAN = Plan(seed=7, backend="simulated", limit=6, variants=NAMES)
+PLAN = Plan(seed=7, backend="simulated", model="", limit=6, variants=NAMES)
 
 
 def ignore(*_):

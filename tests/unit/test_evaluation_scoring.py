@@ -10,7 +10,7 @@ from infra.evaluation.observing import COMMITMENT, FAILURE, REPAIR
 from infra.evaluation.reference import build_oracle_run
 from infra.evaluation.scoring import score, violates
 from schemas.candidate import SlotValue
-from schemas.value import build_record, build_set
+from schemas.value import build_record
 from tests.labelled import BAN, CAP, LABELS, label, right_runs
 
 GOOD = {
@@ -38,7 +38,7 @@ def change(name, **changes):
 
 def carry(price=90, features=("stage",), day="monday"):
     """Return the slots of a commitment to Elm."""
-    offer = build_record(name="Elm", price=price, features=build_set(*features))
+    offer = build_record(name="Elm", price=price, features=features)
     return (
         SlotValue("day", day), SlotValue("offer", offer), SlotValue("party", 4),
         SlotValue("purpose", "recital"),
@@ -116,8 +116,8 @@ def test_a_commitment_where_a_repair_is_expected_is_no_infeasible_emission_if_f_
         (CAP, {"offer": build_record(price=100)}, False),
         (CAP, {"offer": build_record(price=101)}, True),
         (CAP, {}, True),
-        (BAN, {"offer": build_record(features=build_set("stage"))}, False),
-        (BAN, {"offer": build_record(features=build_set("nuts", "stage"))}, True),
+        (BAN, {"offer": build_record(features=("stage",))}, False),
+        (BAN, {"offer": build_record(features=("nuts", "stage"))}, True),
         (BAN, {"offer": build_record()}, True),
         (replace(CAP, unless_purpose="gala"), {"purpose": "gala"}, False),
         (Check("d", "day", Relation.ONE_OF, 0, ("monday",), ""), {"day": "monday"}, False),

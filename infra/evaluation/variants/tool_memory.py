@@ -8,8 +8,6 @@ recall, offline. What a line says later does not replace what one said before.
 from itertools import zip_longest
 from typing import Final
 
-from agentrecall import Memory  # type: ignore[import-untyped]
-
 from infra.evaluation.shown import Shown, take_within
 from infra.evaluation.variants.variant import (
     BUDGET,
@@ -26,6 +24,9 @@ QUESTIONS: Final = ("record euros", "user confirmed slots")
 
 def show_recalled(material: Material) -> Shown:
     """Show what the memory recalls, the best of each question in turn, within the budget."""
+    # Imported where it is used: the library comes with the extra ``evaluation``.
+    from agentrecall import Memory  # type: ignore[import-untyped]  # noqa: PLC0415
+
     request = read_request(material.fixture).text or ""
     with Memory(":memory:", embeddings=False) as memory:
         memory.add_many([line.text for line in material.lines])
