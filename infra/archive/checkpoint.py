@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from infra.archive.frames import Fault
+from infra.archive.frames import Fault, chain_leaves
 from infra.archive.manifest import Manifest
 from infra.archive.merkle import compute_root
 from infra.archive.notes import SignerKey, sign_note, split_note
@@ -99,9 +99,9 @@ def parse_checkpoint(note: str) -> Checkpoint:
 
 
 def compare_checkpoint(
-    checkpoint: Checkpoint, manifest: Manifest, trees: Mapping[int, Sequence[bytes]]
+    checkpoint: Checkpoint, manifest: Manifest, digests: Mapping[int, Sequence[bytes]]
 ) -> tuple[str, Fault | None]:
-    """Hold a verified archive, given by the leaves of its trees, against a checkpoint.
+    """Hold a verified archive, given by the digests of its frames, against a checkpoint.
 
     Return ("same" or "extended", None), or the fault: another log, a tail that is gone, or
     frames that are not those of the checkpoint.
@@ -111,12 +111,12 @@ def compare_checkpoint(
         detail = f"the checkpoint is of {checkpoint.origin}, the archive of {current.origin}"
         return "", Fault("checkpoint", None, "replaced", detail)
     for tree in checkpoint.partitions:
-        leaves = trees.get(tree.partition, ())
+        own = digests.get(tree.partition, ())
         name = f"partition {tree.partition}"
-        if len(leaves) < tree.size:
-            detail = f"{len(leaves)} frames are left of {tree.size}: the tail is gone"
-            return "", Fault(name, len(leaves), "truncated", detail)
-        if compute_root(leaves[: tree.size]) != tree.root:
+        if len(own) < tree.size:
+            detail = f"{len(own)} frames are left of {tree.size}: the tail is gone"
+            return "", Fault(name, len(own), "truncated", detail)
+        if compute_root(chain_leaves(own[: tree.size])) != tree.root:
             detail = f"its first {tree.size} frames are not those of the checkpoint"
             return "", Fault(name, None, "replaced", detail)
     if current.size > checkpoint.size:

@@ -31,7 +31,7 @@ class TopicTotal:
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """One segment file: its first frame, first event offset, frames and size in bytes."""
+    """One segment file: its first frame, the offset of that frame, frames and size in bytes."""
 
     name: str
     first_frame: int
@@ -55,7 +55,7 @@ class PartitionHead:
 
 @dataclass(frozen=True, slots=True)
 class PartitionEntry:
-    """One partition: its counts, its tree, the end of its digest chain, its ledger's head."""
+    """One partition: its counts, its tree of blocks, the end of its chain, its ledger's head."""
 
     head: PartitionHead
     first_offset: int
@@ -63,7 +63,7 @@ class PartitionEntry:
     outputs: tuple[TopicTotal, ...]
     frames: int
     root: bytes
-    last_digest: bytes
+    last_leaf: bytes
     segments: tuple[SegmentEntry, ...]
 
 

@@ -4,7 +4,7 @@ Every frame is checked against the chain as it is read. That the chain is that o
 of a checkpoint is verification.py's affair; what is opened here reads as far as the chain holds.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
@@ -81,27 +81,29 @@ class Archive:
             LogDamaged: naming the segment and frame that were altered.
         """
         entry = self.entry(partition)
+        # A segment may begin with outputs of an event that stands at the end of the one before.
         starts = [segment.first_offset for segment in entry.segments]
-        first = max(0, bisect_right(starts, first_offset) - 1)
+        first = max(0, bisect_left(starts, first_offset) - 1)
         previous = None if first else frames.START
         for segment in entry.segments[first:]:
-            path = self.folder / segment.name
-            content = path.read_bytes()
-            # The first segment of a partial reading states what stands before it.
-            begun = content[frames.HEADER_BYTES - frames.DIGEST_BYTES : frames.HEADER_BYTES]
+            content = (self.folder / segment.name).read_bytes()
+            place = frames.SegmentPlace(
+                name=segment.name,
+                partition=partition,
+                first_number=segment.first_frame,
+                frames=segment.frames,
+                # The first segment of a partial reading states what stands before it.
+                previous=frames.read_previous(content) if previous is None else previous,
+            )
             try:
-                for frame in frames.walk_frames(
-                    content, segment=segment.name, partition=partition,
-                    first_index=segment.first_frame, frames=segment.frames,
-                    previous=begun if previous is None else previous,
-                ):  # fmt: skip
-                    previous = frame.digest
-                    yield frame
+                for block in frames.walk_blocks(content, place):
+                    previous = block.leaf
+                    yield from frames.list_frames(content, block)
             except FrameFault as fault:
                 raise LogDamaged(f"{self.folder}: {fault}. {DAMAGE_REMEDY}") from None
-        if entry.segments and previous != entry.last_digest:
+        if entry.segments and previous != entry.last_leaf:
             raise LogDamaged(
-                f"{self.folder}: the last frame is not the manifest's. {DAMAGE_REMEDY}"
+                f"{self.folder}: it does not end as its manifest says. {DAMAGE_REMEDY}"
             )
 
     def history(self, partition: int, first_offset: int = 0) -> Iterator[RecordedEvent]:
@@ -112,6 +114,8 @@ class Archive:
         number = 0
         for frame in self.read_frames(partition, first_offset):
             if frame.kind in frames.KIND_TOPICS:
+                if event is None:
+                    continue
                 output = self._decode(ArchivedOutput, frame)
                 topic = frames.KIND_TOPICS[frame.kind]
                 outputs.append(RecordedOutput(topic, output.key, output.value))

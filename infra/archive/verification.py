@@ -11,7 +11,7 @@ from pathlib import Path
 
 from infra.archive import frames
 from infra.archive.checkpoint import Checkpoint, compare_checkpoint
-from infra.archive.frames import Fault, Frame, FrameFault
+from infra.archive.frames import Block, Fault, FrameFault
 from infra.archive.manifest import (
     MANIFEST_NAME,
     Manifest,
@@ -45,6 +45,14 @@ class Verification:
     fault: Fault | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """What was read of a partition: the digests of its frames, the leaves of its blocks."""
+
+    digests: list[bytes]
+    leaves: list[bytes]
+
+
 def verify_archive(
     folder: Path, *, checkpoint: Checkpoint | None = None, progress: Progress | None = None
 ) -> Verification:
@@ -58,19 +66,19 @@ def verify_archive(
     fault, state = _check_files(folder, manifest), ""
     done = 0
     provenance = Provenance()
-    trees: dict[int, list[bytes]] = {}
+    trees: dict[int, _Tree] = {}
     for part in manifest.partitions:
-        leaves: list[bytes] = []
-        trees[part.head.partition] = leaves
+        tree = trees[part.head.partition] = _Tree([], [])
         for segment in part.segments:
-            fault = fault or _check_segment(folder, part, segment, leaves, provenance)
+            fault = fault or _check_segment(folder, part, segment, tree, provenance)
             done += segment.size
             if progress is not None:
                 progress(done, size - done)
-        fault = fault or _check_partition(part, leaves)
+        fault = fault or _check_partition(part, tree)
     fault = fault or _check_provenance(manifest, provenance)
     if fault is None and checkpoint is not None:
-        state, fault = compare_checkpoint(checkpoint, manifest, trees)
+        digests = {partition: tree.digests for partition, tree in trees.items()}
+        state, fault = compare_checkpoint(checkpoint, manifest, digests)
     return Verification(count, size, len(manifest.partitions), manifest.root.hex(), state, fault)
 
 
@@ -89,48 +97,51 @@ def _check_segment(
     folder: Path,
     part: PartitionEntry,
     segment: SegmentEntry,
-    leaves: list[bytes],
+    found: _Tree,
     provenance: Provenance,
 ) -> Fault | None:
     content = (folder / segment.name).read_bytes()
-    if segment.first_frame != len(leaves):
-        detail = f"it begins with frame {segment.first_frame}, {len(leaves)} is next"
-        return Fault(segment.name, len(leaves), "missing_segment", detail)
+    if segment.first_frame != len(found.digests):
+        detail = f"it begins with frame {segment.first_frame}, {len(found.digests)} is next"
+        return Fault(segment.name, len(found.digests), "missing_segment", detail)
+    place = frames.SegmentPlace(
+        name=segment.name,
+        partition=part.head.partition,
+        first_number=segment.first_frame,
+        frames=segment.frames,
+        previous=found.leaves[-1] if found.leaves else frames.START,
+    )
     try:
-        for frame in frames.walk_frames(
-            content,
-            segment=segment.name,
-            partition=part.head.partition,
-            first_index=segment.first_frame,
-            frames=segment.frames,
-            previous=leaves[-1] if leaves else frames.START,
-        ):
-            leaves.append(frame.digest)
-            if frame.kind == frames.CONTROL:
-                _note_control(frame, provenance)
+        for block in frames.walk_blocks(content, place):
+            found.digests.extend(block.digests)
+            found.leaves.append(block.leaf)
+            if block.kinds >> frames.CONTROL & 1:
+                _note_control(content, block, provenance)
     except FrameFault as fault:
         return fault.fault
     except DecodeError as error:
-        return Fault(segment.name, len(leaves) - 1, "undecodable", str(error))
+        return Fault(segment.name, len(found.digests) - 1, "undecodable", str(error))
     if len(content) != segment.size:
         return Fault(segment.name, None, "counts", f"{len(content)} bytes, not {segment.size}")
     return None
 
 
-def _note_control(frame: Frame, provenance: Provenance) -> None:
-    event = decode(ArchivedEvent, frame.body)
-    if decode(Fate, event.fate).status is FateStatus.ACCEPTED:
-        provenance.note_control(event.value)
+def _note_control(content: bytes, block: Block, provenance: Provenance) -> None:
+    for frame in frames.list_frames(content, block):
+        if frame.kind == frames.CONTROL:
+            event = decode(ArchivedEvent, frame.body)
+            if decode(Fate, event.fate).status is FateStatus.ACCEPTED:
+                provenance.note_control(event.value)
 
 
-def _check_partition(part: PartitionEntry, leaves: list[bytes]) -> Fault | None:
+def _check_partition(part: PartitionEntry, found: _Tree) -> Fault | None:
     name = f"partition {part.head.partition}"
-    if len(leaves) != part.frames:
-        return Fault(name, None, "counts", f"{len(leaves)} frames, not {part.frames}")
-    if (leaves[-1] if leaves else frames.START) != part.last_digest:
-        return Fault(name, part.frames - 1, "chain", "its chain ends in another digest")
-    if compute_root(leaves) != part.root:
-        return Fault(name, None, "root", "the Merkle root of its frames is another one")
+    if len(found.digests) != part.frames:
+        return Fault(name, None, "counts", f"{len(found.digests)} frames, not {part.frames}")
+    if (found.leaves[-1] if found.leaves else frames.START) != part.last_leaf:
+        return Fault(name, max(0, part.frames - 1), "chain", "its chain ends in another leaf")
+    if compute_root(found.leaves) != part.root:
+        return Fault(name, None, "root", "the Merkle root of its blocks is another one")
     if part.events + sum(total.count for total in part.outputs) != part.frames:
         return Fault(name, None, "counts", "events and outputs do not add up to its frames")
     return None

@@ -155,7 +155,7 @@ def _fill(
 
 @dataclass(slots=True)
 class _Partition:
-    """One partition while it is written."""
+    """One partition while it is written; ``waiting`` are the frames of the open block."""
 
     folder: Path
     head: PartitionHead
@@ -165,7 +165,9 @@ class _Partition:
     last_offset: int = -1
     first_offset: int = -1
     events: int = 0
+    frames: int = 0
     outputs: dict[str, int] = field(default_factory=dict)
+    waiting: list[bytes] = field(default_factory=list)
     leaves: list[bytes] = field(default_factory=list)
     segments: list[SegmentEntry] = field(default_factory=list)
     opened: tuple[str, int, int] = ("", 0, 0)
@@ -176,8 +178,6 @@ class _Partition:
                 f"partition {event.partition}: offset {event.offset} behind {self.last_offset}; "
                 f"the head stands at {self.head.next_offset}"
             )
-        if self.stream is None or self.written >= self.segment_bytes:
-            self._begin_segment(event.offset)
         if self.first_offset < 0:
             self.first_offset = event.offset
         self.last_offset = event.offset
@@ -201,15 +201,16 @@ class _Partition:
         self._add(frames.TOPIC_KINDS[output.topic], body)
 
     def close(self) -> PartitionEntry:
+        self._end_block()
         self._end_segment()
         return PartitionEntry(
             head=self.head,
             first_offset=self.first_offset if self.events else self.head.next_offset,
             events=self.events,
             outputs=tuple(TopicTotal(*item) for item in sorted(self.outputs.items())),
-            frames=len(self.leaves),
+            frames=self.frames,
             root=compute_root(self.leaves),
-            last_digest=self._previous(),
+            last_leaf=self._previous(),
             segments=tuple(self.segments),
         )
 
@@ -218,24 +219,32 @@ class _Partition:
             self.stream.close()
 
     def _add(self, kind: int, body: bytes) -> None:
-        assert self.stream is not None, "an event opens the segment of its outputs"
-        content, digest = frames.encode_frame(
-            kind=kind, index=len(self.leaves), body=body, previous=self._previous()
-        )
-        self.stream.write(content)
-        self.written += len(content)
-        self.leaves.append(digest)
+        if not self.waiting and (self.stream is None or self.written >= self.segment_bytes):
+            self._begin_segment()
+        self.waiting.append(frames.encode_frame(kind=kind, number=self.frames, body=body))
+        self.frames += 1
+        if len(self.waiting) == frames.BLOCK_FRAMES:
+            self._end_block()
 
     def _previous(self) -> bytes:
         return self.leaves[-1] if self.leaves else frames.START
 
-    def _begin_segment(self, offset: int) -> None:
+    def _end_block(self) -> None:
+        if self.waiting:
+            assert self.stream is not None, "a frame has opened its segment"
+            content, _, leaf = frames.encode_block(self.waiting, self._previous())
+            self.stream.write(content)
+            self.written += len(content)
+            self.leaves.append(leaf)
+            self.waiting = []
+
+    def _begin_segment(self) -> None:
         self._end_segment()
-        first = len(self.leaves)
-        self.opened = (f"{self.head.partition:05d}-{first:012d}.frames", first, offset)
-        self.stream = (self.folder / self.opened[0]).open("wb")
+        name = f"{self.head.partition:05d}-{self.frames:012d}.frames"
+        self.opened = (name, self.frames, self.last_offset)
+        self.stream = (self.folder / name).open("wb")
         header = frames.encode_header(
-            partition=self.head.partition, first_index=first, previous=self._previous()
+            partition=self.head.partition, first_number=self.frames, previous=self._previous()
         )
         self.stream.write(header)
         self.written = len(header)
@@ -246,8 +255,7 @@ class _Partition:
         _sync(self.stream)
         self.stream.close()
         name, first, offset = self.opened
-        count = len(self.leaves) - first
-        self.segments.append(SegmentEntry(name, first, offset, count, self.written))
+        self.segments.append(SegmentEntry(name, first, offset, self.frames - first, self.written))
         self.stream = None
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from infra.archive.frames import START
+from infra.archive.frames import BLOCK_FRAMES, START, hash_block
 from infra.archive.merkle import is_included, prove_inclusion, root_of
 from infra.archive.reading import Archive
 from infra.audit.decided import Decided, Refolding, Wanted, refold_partition
@@ -26,15 +26,18 @@ DIFFERENCES_MAX: Final = 20
 class Inclusion:
     """The proof that a frame is in a partition's tree (RFC 6962); digests as hexadecimal.
 
-    ``leaf`` is the SHA-256 over a zero byte, ``previous`` and the frame's own bytes.
+    A frame's digest is the SHA-256 of its bytes; it stands among the ``digests`` of its block
+    at the place ``frame`` modulo 32. The leaf is the SHA-256 over a zero byte, ``previous`` and
+    those digests. ``index`` and ``size`` are those of the leaf in the tree.
     """
 
     what: str
     partition: int
     frame: int
-    size: int
+    digests: tuple[str, ...]
     previous: str
-    leaf: str
+    index: int
+    size: int
     path: tuple[str, ...]
     root: str
 
@@ -138,18 +141,25 @@ def _prove(part: Refolding, decided: Decided) -> Iterator[Inclusion]:
     for reference in outcome.certificate.rests_on:
         frame = part.frames[outcome.tenant, outcome.user, reference.seq]
         wanted.append((f"rests on {reference.event_id}", frame))
-    size, root = len(part.tree[0]), root_of(part.tree)
     for what, frame in wanted:
-        leaf, path = part.tree[0][frame], prove_inclusion(part.tree, frame)
-        assert is_included(leaf, index=frame, size=size, path=path, root=root)
-        previous = part.tree[0][frame - 1] if frame else START
-        yield Inclusion(
-            what=what,
-            partition=part.partition,
-            frame=frame,
-            size=size,
-            previous=previous.hex(),
-            leaf=leaf.hex(),
-            path=tuple(step.hex() for step in path),
-            root=root.hex(),
-        )
+        yield _prove_frame(part, what, frame)
+
+
+def _prove_frame(part: Refolding, what: str, frame: int) -> Inclusion:
+    index = frame // BLOCK_FRAMES
+    digests = part.digests[index * BLOCK_FRAMES : (index + 1) * BLOCK_FRAMES]
+    leaves, root = part.tree[0], root_of(part.tree)
+    previous, path = leaves[index - 1] if index else START, prove_inclusion(part.tree, index)
+    leaf = hash_block(previous, digests)
+    assert is_included(leaf, index=index, size=len(leaves), path=path, root=root)
+    return Inclusion(
+        what=what,
+        partition=part.partition,
+        frame=frame,
+        digests=tuple(digest.hex() for digest in digests),
+        previous=previous.hex(),
+        index=index,
+        size=len(leaves),
+        path=tuple(step.hex() for step in path),
+        root=root.hex(),
+    )

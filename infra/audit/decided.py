@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from infra.archive.frames import chain_leaves
 from infra.archive.merkle import Tree, grow_tree, root_of
 from infra.archive.reading import Archive, RecordedEvent
 from infra.records import OUTCOME_TOPICS, read_output
@@ -50,7 +51,8 @@ class Refolding:
     """What a partition holds of the users wanted.
 
     ``recorded`` are outcomes as archived, by id, with their frame; ``frames`` the frame of each
-    accepted event by user and seq; ``tenants`` those of whom any event is there.
+    accepted event by user and seq; ``tenants`` those of whom any event is there. ``digests`` are
+    those of all frames, ``tree`` that of the blocks which they make.
     """
 
     partition: int
@@ -58,6 +60,7 @@ class Refolding:
     recorded: dict[bytes, tuple[Any, int]] = field(default_factory=dict)
     frames: dict[tuple[str, str, int], int] = field(default_factory=dict)
     tenants: set[str] = field(default_factory=set)
+    digests: list[bytes] = field(default_factory=list)
     tree: Tree = ()
 
 
@@ -69,14 +72,13 @@ def refold_partition(archive: Archive, partition: int, wanted: Wanted) -> Refold
 
     """
     found = Refolding(partition)
-    leaves: list[bytes] = []
     current: list[RecordedEvent] = []
 
     def read() -> Iterator[LoggedEvent]:
         keys = {record_key(*owner) for owner in wanted.owners} | {CONTROL_KEY}
         tenants = {prefix_lengths(t.encode()): t for t in {owner[0] for owner in wanted.owners}}
         for event in archive.history(partition):
-            leaves.extend(event.digests)
+            found.digests.extend(event.digests)
             current[:] = [event]
             _note_recorded(found, event, wanted.outcome_ids)
             key = event.record.key or b""
@@ -95,7 +97,7 @@ def refold_partition(archive: Archive, partition: int, wanted: Wanted) -> Refold
             if isinstance(output, OUTCOMES):
                 decided = Decided(output, stamp.offset, frame)
                 found.decided.setdefault(owner, []).append(decided)
-    found.tree = grow_tree(leaves)
+    found.tree = grow_tree(chain_leaves(found.digests))
     if root_of(found.tree) != archive.entry(partition).root:
         raise LogDamaged(f"{archive.folder}: partition {partition} has another Merkle root")
     return found

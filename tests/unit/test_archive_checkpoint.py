@@ -1,4 +1,4 @@
-"""Archives against a checkpoint kept elsewhere: cut tails, replaced and grown archives (7.4)."""
+"""Archives against their manifest, and against a checkpoint kept elsewhere (spec 7.4)."""
 
 import random
 from dataclasses import replace
@@ -30,6 +30,27 @@ def kind_of(folder, **given):
     """Return the kind of the first fault, "" when there is none."""
     fault = verify_archive(folder, **given).fault
     return "" if fault is None else fault.kind
+
+
+@pytest.mark.parametrize("field", ["events", "outputs", "frames", "root", "rulesets", "segments"])
+def test_a_manifest_that_says_otherwise_is_found(archive, field):
+    """A manifest sealed anew with other numbers does not fit the frames."""
+    manifest = read_manifest(archive)
+    part = manifest.partitions[0]
+    changed = {
+        "events": replace(part, events=part.events + 1),
+        "outputs": replace(part, outputs=()),
+        "frames": replace(part, frames=part.frames + 1, events=part.events + 1),
+        "root": replace(part, root=bytes(32)),
+        "rulesets": part,
+        "segments": replace(part, segments=part.segments[:-1]),
+    }[field]
+    other = replace(manifest, partitions=(changed, *manifest.partitions[1:]))
+    if field == "rulesets":
+        other = replace(other, rulesets=(7,))
+    (archive / MANIFEST_NAME).write_text(render_manifest(seal_manifest(other)))
+
+    assert kind_of(archive)
 
 
 def test_a_cut_tail_shows_against_the_checkpoint_alone(tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.archive.frames import encode_frame, hash_block
 from infra.archive.merkle import is_included
 from infra.archive.reading import Archive
 from infra.archive.writing import PlacedEvent, PlacedOutput, write_archive
@@ -75,11 +76,20 @@ def test_a_certificate_comes_with_its_proofs(sample, stated, tmp_path):
         assert ["decided at", "outcome", *named] == [proof.what for proof in one.inclusions]
         for proof in one.inclusions:
             path = [bytes.fromhex(step) for step in proof.path]
-            leaf = bytes.fromhex(proof.leaf)
+            digests = [bytes.fromhex(digest) for digest in proof.digests]
+            leaf = hash_block(bytes.fromhex(proof.previous), digests)
+            assert digests[proof.frame % 32] == digest_of(sample, proof.frame)
             assert root == proof.root
             assert is_included(
-                leaf, index=proof.frame, size=proof.size, path=path, root=bytes.fromhex(root)
+                leaf, index=proof.index, size=proof.size, path=path, root=bytes.fromhex(root)
             )
+
+
+def digest_of(archive, number):
+    """Return the digest of a frame as the archive's own bytes give it."""
+    (frame,) = (frame for frame in archive.read_frames(0) if frame.number == number)
+    content = encode_frame(kind=frame.kind, number=number, body=frame.body)
+    return hashlib.sha256(content).digest()
 
 
 def pick_kinds(stated):
