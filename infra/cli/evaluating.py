@@ -138,7 +138,8 @@ def _show(run: RunName, findings: Findings, report: Path, seconds: float, *, as_
     main = [name for name in variants if name in MAIN]
     for name, shown in (("variants", main), ("ablations", [v for v in variants if v not in MAIN])):
         rows = [(v, *(_render(found[v, m]) for m in SHOWN)) for v in shown]
-        print_table(f"{title}: {name}", ("variant", *SHOWN), rows)
+        if rows:
+            print_table(f"{title}: {name}", ("variant", *SHOWN), rows)
     out.print(f"{report} written in {seconds:.0f} s")
 
 
