@@ -37,7 +37,7 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = %d %p %c{1} %m%n
 """
 
-# One node: every internal topic has one replica. Short intervals where a test would else wait.
+# One node, so one replica; short intervals where a test would else wait.
 _PROPERTIES = {
     "process.roles": "broker,controller",
     "node.id": "1",
@@ -153,8 +153,7 @@ class Broker:
 def start_broker(*, folder: Path | None = None, port: int | None = None) -> Broker:
     """Format a folder and start a broker on it; return when it answers.
 
-    A folder that already holds a formatted broker is started as it is, so that development data
-    survive; the port then is the one it was formatted with.
+    A folder that holds a formatted broker is started as it is, with its data and on its port.
     """
     if shutil.which("java") is None:
         raise BrokerError(
@@ -257,7 +256,7 @@ def _free_port() -> int:
 
 
 def _answers(bootstrap_servers: str) -> bool:
-    """Return whether a broker answers a metadata request and knows itself as a live node."""
+    """Return whether a broker answers with metadata of a live node."""
     for address in bootstrap_servers.split(","):
         host, _, port = address.strip().rpartition(":")
         try:
@@ -275,16 +274,17 @@ def _answers(bootstrap_servers: str) -> bool:
 def _main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m infra.broker", description=__doc__)
     parser.add_argument("--port", type=int, default=9092, help="port to listen on (loopback)")
-    parser.add_argument("--data", type=Path, help="folder to keep; without it data are temporary")
+    parser.add_argument("--data", type=Path, help="folder to keep; else data are temporary")
     options = parser.parse_args(arguments)
     try:
         broker = start_broker(folder=options.data, port=options.port)
     except (BrokerError, JarsMissingError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    sys.stdout.write(f"export BOOTSTRAP_SERVERS={broker.bootstrap_servers}\n")
-    sys.stdout.write(f"Stop with Ctrl-C. The log is {broker.log_path}\n")
+    sys.stdout.write(f"export BOOTSTRAP_SERVERS={broker.bootstrap_servers}\n# {broker.log_path}\n")
     sys.stdout.flush()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         assert broker.process is not None
         return broker.process.wait()

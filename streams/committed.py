@@ -5,7 +5,7 @@ Opened for a purpose and closed; the steady reading of `events` is streams/kafka
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
@@ -39,7 +39,7 @@ class CommittedPartition:
         }
         self._consumer: Any = Consumer(settings, logger=quiet_logger())
 
-    def __enter__(self) -> "CommittedPartition":
+    def __enter__(self) -> Self:
         """Return itself; leaving the block disconnects."""
         return self
 
