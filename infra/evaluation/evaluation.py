@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from infra.evaluation.answering import TOKENS_MAX
-from infra.evaluation.fixture import Fixture, Label
-from infra.evaluation.generation import extend_fixtures, generate_fixtures
+from infra.evaluation.generation import Place, draw_fixture, list_extended, list_places
 from infra.evaluation.generators import build_generator, read_key
 from infra.evaluation.histories import read_histories, write_histories
 from infra.evaluation.labelling import read_labels, write_labels
@@ -108,17 +107,16 @@ def prepare(plan: Plan, out: Path, *, resume: bool) -> None:
             raise EvaluationError(f"{out} holds a run of another plan: give another --out")
         return
     private.mkdir(parents=True, exist_ok=True)
-    drawn = list(generate_fixtures(plan.seed))
-    kept = _thin(drawn, plan.limit)
-    budgeted = [one for one in kept if one[1].tier == BUDGET_TIER]
-    extended = list(extend_fixtures(plan.seed)) if plan.limit is None else []
-    for name, group in (
+    kept = _thin(list_places(), plan.limit)
+    budgeted = tuple(place for place in kept if place.tier == BUDGET_TIER)
+    for name, places in (
         ("fixtures", kept),
-        ("budgets", _thin(budgeted, min(BUDGET_FIXTURES, len(budgeted)))),
-        ("extended", extended),
+        ("budgets", _thin(budgeted, BUDGET_FIXTURES)),
+        ("extended", list_extended() if plan.limit is None else ()),
     ):
-        write_histories(private / f"{name}.jsonl", (fixture for fixture, _ in group))
-        write_labels(private / f"{name}.labels.jsonl", (label for _, label in group))
+        drawn = [draw_fixture(plan.seed, place) for place in places]
+        write_histories(private / f"{name}.jsonl", (fixture for fixture, _ in drawn))
+        write_labels(private / f"{name}.labels.jsonl", (label for _, label in drawn))
     mark.write_text(text, "utf-8")
 
 
@@ -235,11 +233,11 @@ def _require_libraries(variants: Sequence[Variant]) -> None:
             )
 
 
-def _thin(drawn: list[tuple[Fixture, Label]], limit: int | None) -> list[tuple[Fixture, Label]]:
+def _thin(places: tuple[Place, ...], limit: int | None) -> tuple[Place, ...]:
     """Return so many, taken evenly, so that every bucket and length stays there."""
-    if limit is None or limit >= len(drawn):
-        return drawn
-    return [drawn[place * len(drawn) // limit] for place in range(limit)]
+    if limit is None or limit >= len(places):
+        return places
+    return tuple(places[number * len(places) // limit] for number in range(limit))
 
 
 def _group_by_log(variants: Sequence[Variant]) -> list[tuple[str, tuple[Variant, ...]]]:

@@ -7,6 +7,7 @@ them.
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
@@ -29,36 +30,54 @@ EXTENDED_CASES: Final = 2  # Per bucket.
 Drawn = tuple[Fixture, Label]
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One fixture before it is drawn: its bucket, its case's number, its length by name."""
+
+    bucket: Bucket
+    turn: int
+    tier: str
+    length: int
+
+
+def list_places() -> tuple[Place, ...]:
+    """Return the places of the 360 fixtures, by bucket, case and length."""
+    # Lengths lie evenly on a logarithmic scale, so that every size is there.
+    return tuple(
+        Place(bucket, turn, name, round(least * (most / least) ** (turn / (CASES - 1))))
+        for bucket in Bucket
+        for turn in range(CASES)
+        for name, least, most in TIERS
+    )
+
+
+def list_extended() -> tuple[Place, ...]:
+    """Return those of the long-history variants: first cases of each bucket in much more noise."""
+    return tuple(
+        Place(bucket, turn, f"extended_{length}", length)
+        for bucket in Bucket
+        for turn in range(EXTENDED_CASES)
+        for length in EXTENDED
+    )
+
+
 def generate_fixtures(seed: int = SEED) -> Iterator[Drawn]:
-    """Yield the 360 fixtures with their labels, by bucket, case and length."""
-    for bucket in Bucket:
-        for turn in range(CASES):
-            for name, least, most in TIERS:
-                # Lengths lie evenly on a logarithmic scale, so that every size is there.
-                share = turn / (CASES - 1)
-                length = round(least * (most / least) ** share)
-                yield _generate(seed, bucket, turn, tier=name, length=length)
+    """Yield the 360 fixtures with their labels."""
+    return (draw_fixture(seed, place) for place in list_places())
 
 
-def extend_fixtures(seed: int = SEED) -> Iterator[Drawn]:
-    """Yield the long-history variants: first cases of each bucket under much more noise."""
-    for bucket in Bucket:
-        for turn in range(EXTENDED_CASES):
-            for length in EXTENDED:
-                yield _generate(seed, bucket, turn, tier=f"extended_{length}", length=length)
-
-
-def _generate(seed: int, bucket: Bucket, turn: int, *, tier: str, length: int) -> Drawn:
-    case_id = f"{bucket.value}-{turn:02d}"
-    fixture_id = f"{case_id}-{tier}"
-    domain = DOMAINS[turn % len(DOMAINS)]
+def draw_fixture(seed: int, place: Place) -> Drawn:
+    """Return one fixture and its label; it depends on the seed and its place alone."""
+    case_id = f"{place.bucket.value}-{place.turn:02d}"
+    fixture_id = f"{case_id}-{place.tier}"
+    domain = DOMAINS[place.turn % len(DOMAINS)]
     scenario = open_scenario(case_id, domain, seed_draw(f"{seed}/{case_id}"))
-    BUILDERS[bucket](scenario, turn)
+    BUILDERS[place.bucket](scenario, place.turn)
     chronicle = Chronicle(fixture_id, seed_draw(f"{seed}/{fixture_id}"))
-    _weave(scenario, chronicle, length)
+    _weave(scenario, chronicle, place.length)
     _ask(scenario, chronicle)
     fixture = Fixture(fixture_id, tuple(chronicle.events))
-    return fixture, _label(scenario, chronicle, bucket, tier)
+    return fixture, _label(scenario, chronicle, place.bucket, place.tier)
 
 
 def seed_draw(name: str) -> Random:

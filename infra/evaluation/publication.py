@@ -50,6 +50,11 @@ LOST: Final = (
     "and in the table of selectors."
 )
 
+TRACED: Final = (
+    "A row names turn, log, topic and offset: commitments explain TURN --log private/logs/LOG "
+    "shows the outcome there with its certificate, whose digest the row repeats."
+)
+
 Payload = Mapping[str, Mapping[str, Sequence[int]]]
 
 
@@ -140,4 +145,5 @@ def _list_notes(grouped: Mapping[str, Sequence[Row]]) -> list[str]:
         f"Dense retrieval: {MODEL}. Tool/memory: agentrecall, SQLite keyword recall.",
         "Oracle: the label's own outcome, no run.",
         LOST,
+        TRACED,
     ]
