@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate bench bench-generation soak broker schemas lock clean help
+.PHONY: demo test check model simulate bench bench-generation soak broker example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -53,6 +53,10 @@ soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size
 
 broker: $(READY) ## Run a Kafka broker in the foreground for development
 	$(BIN)/python -m infra.broker
+
+example: $(READY) ## An agent of another framework behind the control point
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/example -r examples/requirements.lock
+	PYTHONPATH=.:.cache/example $(BIN)/python -m examples.pydantic_ai_agent
 
 schemas: $(READY) ## Write the published .avsc files anew from the records
 	$(BIN)/python -m tests.write_schemas

@@ -1,6 +1,7 @@
 """The command for agents of any framework: gateway, a small HTTP endpoint over an embedded log."""
 
 import asyncio
+import logging
 import os
 import time
 from ipaddress import ip_address
@@ -47,6 +48,8 @@ def gateway(
                 now_ms=lambda: time.time_ns() // 1_000_000,
                 authenticated=authenticated,
             )
+            # Broken requests are answered; their tracebacks would fill the log for anyone who likes.
+            logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
             err.print(AUTHENTICATED_MODE if authenticated else OPEN_MODE)
             app = Gateway(point, token=token, local=is_loopback(host)).build()
             loop = asyncio.new_event_loop()

@@ -11,6 +11,7 @@ from schemas.turn import TurnRequested
 TITLE: Final = "Bounded commitments: control point"
 VERSION: Final = "1"
 _REFERENCE: Final = "#/components/schemas/{model}"
+_ID: Final = {"type": "string", "minLength": 1}
 _VALUE: Final = (
     "Typed value: plain JSON without fractions, or one of $decimal, $money, $date, $time, $local, "
     "$timestamp, $elapsed, $period, $set as the only key of an object."
@@ -31,6 +32,7 @@ def describe_api() -> dict[str, Any]:
     for name in ("TurnForm", "CandidatesForm"):
         listed = {"type": "array", "items": offered, "maxItems": 64}
         schemas[name]["properties"]["candidates"] = {"anyOf": [listed, {"type": "null"}]}
+    schemas["CandidatesForm"]["required"].append("candidates")
     schemas["Error"] = _describe_error()
     return {
         "openapi": "3.1.0",
@@ -41,10 +43,10 @@ def describe_api() -> dict[str, Any]:
 
 
 def _describe_paths() -> dict[str, Any]:
-    turn = {"name": "turn_id", "in": "path", "required": True, "schema": {"type": "string"}}
-    user = {"name": "user", "in": "path", "required": True, "schema": {"type": "string"}}
-    asked = {"name": "user", "in": "query", "required": True, "schema": {"type": "string"}}
-    tenant = {"name": "tenant", "in": "query", "schema": {"type": "string", "default": "default"}}
+    turn = {"name": "turn_id", "in": "path", "required": True, "schema": _ID}
+    user = {"name": "user", "in": "path", "required": True, "schema": _ID}
+    asked = {"name": "user", "in": "query", "required": True, "schema": _ID}
+    tenant = {"name": "tenant", "in": "query", "schema": {**_ID, "default": "default"}}
     return {
         "/v1/events": {
             "post": _operate("Append events; says what became of each.", "EventsForm", (200, 422))

@@ -114,7 +114,10 @@ class Gateway:
         except web.HTTPRequestEntityTooLarge:
             return _fail(413, "body", f"over {BODY_BYTES_MAX} bytes", "send fewer events at once")
         except web.HTTPException as error:
-            return _fail(error.status, "", error.reason, "see /v1/openapi.json")
+            response = _fail(error.status, "", error.reason, "see /v1/openapi.json")
+            if "Allow" in error.headers:
+                response.headers["Allow"] = error.headers["Allow"]
+            return response
         except Exception:
             self._log.exception("call_failed", path=request.path)
             return _fail(500, "", "this is a fault of the gateway; its log says more", "")
