@@ -32,6 +32,7 @@ def lexicon(*types):
     return build_lexicon(Catalogue("k", (scene(commitment_types=names),), types, (), ()))
 
 
+DINNER_CATALOGUE = Catalogue("dinner", (scene(commitment_types=("dinner",)),), (DINNER,), (), ())
 DINNER_WORDS = lexicon(DINNER)
 TRIP_WORDS = lexicon(TRIP)
 FRIDAY = 1_772_190_000_000  # 2026-02-27T11:00Z
