@@ -57,17 +57,17 @@ FRAGMENTS = (
 )  # fmt: skip
 
 
-def build_text(rng: random.Random) -> str:
-    """Return the text of one good answer, with prose, fence or thinking around it."""
-    candidates = [_build_candidate(rng) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
+def build_text(rng: random.Random, *, sure: tuple[str, ...] = ()) -> str:
+    """Return the text of one good answer that carries the slots that are ``sure``, and others."""
+    candidates = [_build_candidate(rng, sure) for _ in range(rng.choice((1, 1, 1, 2, 3)))]
     data = candidates[0] if len(candidates) == 1 else {"candidates": candidates}
     text = json.dumps(data, ensure_ascii=rng.random() < 0.3, indent=rng.choice((None, None, 1)))
     before = rng.choice(("", "", "Under {policy}, see [1]: ", "```json\n", "<think>{x</think>"))
     return before + text + rng.choice(("", "", "\n```", "\nThat is all."))
 
 
-def _build_candidate(rng: random.Random) -> dict:
-    names = rng.sample(sorted(SLOTS), rng.randint(0, 6))
+def _build_candidate(rng: random.Random, sure: tuple[str, ...]) -> dict:
+    names = dict.fromkeys((*sure, *rng.sample(sorted(SLOTS), rng.randint(0, 6))))
     data = {
         "commitment_type": "order",
         "slots": {name: SLOTS[name] for name in names},

@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 from infra.generation.answer import Answer, Broken, read_answer
 from schemas.codec import decode, encode
 from schemas.event import CandidatesProposed
+from schemas.outcome import Commitment, RepairAct
 from schemas.turn import FailureKind
 from tests.answer_mutations import CATALOGUE, bare, build_text, mutate, restate
+from tests.lcv import decided, over
+from tests.situations import predicate, scene, unit
 
 COUNT = int(os.environ.get("ANSWERS", "3000"))
 KINDS = frozenset(
@@ -92,6 +95,32 @@ def test_no_mutation_crashes_or_invents_a_field():
         assert proposed == decode(CandidatesProposed, encode(proposed))
     assert kinds["answer"] > COUNT // 50
     assert kinds[FailureKind.PARSE_FAILURE] > COUNT // 4
+
+
+def test_no_mutated_output_becomes_a_commitment_against_the_contract():
+    """What is read of a mutated output is committed only where the confirmed rule holds."""
+    told = over(
+        predicate("P1", "slots.bool == false"),
+        predicate("P2", "slots.int < 0"),
+        types=CATALOGUE.types,
+        in_scene=scene(commitment_types=("order",)),
+        units=(unit("1#0"), unit("2#0"), unit("3#1")),
+    )
+    rng = random.Random(int(os.environ.get("SEED", "7")))
+    commitments = 0
+    for _ in range(COUNT // 5):
+        answer = read(mutate(build_text(rng, sure=("bool", "int")), rng))
+        if isinstance(answer, Broken):
+            continue
+        outcome = decided(told, *answer.candidates)
+        if isinstance(outcome, Commitment):
+            commitments += 1
+            carried = {slot.name: slot.value for slot in outcome.slots}
+            assert carried["bool"] is False
+            assert carried["int"] < 0
+        else:
+            assert isinstance(outcome, RepairAct)
+    assert commitments
 
 
 @settings(max_examples=300, deadline=None)
