@@ -10,7 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from infra.cli.console import CommandError, JsonOption, err, reported
+from infra.cli.gateway import serve_gateway
 from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
+from infra.extraction.kafka_service import serve_extractor
 from infra.kafka_settings import KafkaSettings
 from infra.logs import configure_logs
 from infra.reducers import build_reducer
@@ -83,7 +85,7 @@ def _serve_ledger(settings: KafkaSettings) -> int:
     )
 
 
-_RUN = {"ledger": _serve_ledger}
+_RUN = {"ledger": _serve_ledger, "gateway": serve_gateway, "extractor": serve_extractor}
 
 
 def _supervise(workers: int, role: str, given: dict[str, Any]) -> int:
