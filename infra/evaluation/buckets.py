@@ -104,7 +104,7 @@ def add_hidden_exception(scenario: Scenario, turn: int) -> None:
 def add_witness_drop(scenario: Scenario, turn: int) -> None:
     """Let the required evidence be one early tail witness, or not be there (any more)."""
     _lay_ground(scenario)
-    if turn < 9:
+    if turn < 6:
         record_witness(scenario, 0.02, 0.15)
     elif turn < 14:
         record_witness(scenario, 0.02, 0.15)

@@ -43,6 +43,8 @@ BUDGET_FIXTURES: Final = 60
 PAYLOAD: Final = (long_context.VARIANT, raw.VARIANT, dense.VARIANT, FULL)
 """The interfaces whose payload is compared; long context is what the others are held against."""
 
+ALL_TIERS: Final = "all fixtures"
+
 LIBRARIES: Final = {dense.VARIANT.name: "static_model", tool_memory.VARIANT.name: "agentrecall"}
 """What a variant needs beside the package itself: the extra ``evaluation``."""
 
@@ -171,13 +173,15 @@ def weigh_payload(
 
     For those only packets are needed: turns are opened, nothing is generated.
     """
-    names = tuple(variant.name for variant in PAYLOAD)
     found: dict[str, dict[str, list[int]]] = {}
-    for name in names:
-        for row in grouped.get(name, []):
-            if row.cost:
-                found.setdefault(row.tier, {}).setdefault(name, []).append(row.cost)
-    found = {tier: costs for tier, costs in found.items() if set(costs) == set(names)}
+    names = [variant.name for variant in PAYLOAD if variant.name in grouped]
+    # The same fixtures for all: those whose turn the full pipeline showed a packet for.
+    shown = {row.fixture_id for row in grouped.get(FULL.name, []) if row.cost}
+    for name in names if len(names) == len(PAYLOAD) else ():
+        for row in grouped[name]:
+            if row.fixture_id in shown:
+                for tier in (row.tier, ALL_TIERS):
+                    found.setdefault(tier, {}).setdefault(name, []).append(row.cost)
     fixtures = read_histories(out / PRIVATE / "extended.jsonl")
     if not fixtures or plan.variants:
         return found

@@ -82,11 +82,8 @@ def _distract(chronicle: Chronicle, domain: Domain, day: str) -> None:
     """Speak of an errand like the one that will be asked for."""
     draw = chronicle.draw
     purpose = draw.choice(domain.purposes)
-    other = draw.choice(("last year", "once", "in the other town", "with the old firm"))
-    chronicle.say(
-        f"Please remember how we arranged the {domain.noun} on {day} for "
-        f"{draw.randint(2, 12)}, the {purpose}, {other}."
-    )
+    once = draw.choice(("Last year", "Once", "Back then", "At the old firm"))
+    chronicle.say(f"{once} we had the {domain.noun} on {day} for {draw.randint(2, 12)}, {purpose}.")
 
 
 def _note(chronicle: Chronicle, _domain: Domain, _day: str) -> None:

@@ -200,7 +200,8 @@ def record_witness(scenario: Scenario, low: float, high: float) -> None:
         f"Scanned once at the registry: {domain.clearance}, issued to the household, with the "
         "remark that its holder must be heard before anything is agreed, that copies without a "
         "stamp are void, that the paper lapses when the holder moves, that whoever relies on it "
-        "has to name the shelf, and that an extract is given out on Thursdays only, in person, "
+        "has to name the shelf and the year of issue, that whoever doubts it may ask the registry "
+        "to read it out, and that an extract is given out on Thursdays only, in person, "
         f"against a fee; archive shelf {scenario.draw.randint(10, 99)}"
     )
 
