@@ -13,6 +13,7 @@ from infra.chat.session import Session
 from infra.chat.terminal import converse
 from infra.cli.console import (
     CommandError,
+    JsonOption,
     LogOption,
     TenantOption,
     err,
@@ -42,15 +43,17 @@ def chat(
         str | None, typer.Option(help="Your IANA time zone; default: this machine's offset.")
     ] = None,
     tenant: TenantOption = "default",
+    *,
+    as_json: JsonOption = False,
 ) -> None:
     """Talk as a user, and see contract, packet and decision beside the dialogue.
 
     What is said goes through extraction, and its proposals wait for /confirm. A simulated
-    backend calls no model.
+    backend calls no model. With --json an error that keeps it from starting is JSON.
 
     Example: commitments chat --log my-log --user ada --backend simulated
     """
-    with reported(as_json=False), open_log(log) as embedded:
+    with reported(as_json=as_json), open_log(log) as embedded:
         control = EmbeddedControl(embedded)
         catalogue = control.find_catalogue()
         if catalogue is None:

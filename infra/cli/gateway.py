@@ -11,7 +11,7 @@ import typer
 from aiohttp import web
 
 from infra.authority import AUTHENTICATED_MODE, OPEN_MODE
-from infra.cli.console import CommandError, LogOption, err, open_log, reported
+from infra.cli.console import CommandError, JsonOption, LogOption, err, open_log, reported
 from infra.gateway.embedded_control import EmbeddedControl
 from infra.gateway.kafka_control import KafkaControl
 from infra.gateway.point import ControlPoint
@@ -37,6 +37,8 @@ def gateway(
     log: LogOption,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=0, max=PORT_MAX)] = PORT,
+    *,
+    as_json: JsonOption = False,
 ) -> None:
     """Serve POST /v1/events and POST /v1/turns for agents, until SIGTERM or SIGINT.
 
@@ -44,9 +46,11 @@ def gateway(
     proxy that speaks TLS before it. /v1/openapi.json describes the calls. Over Kafka:
     commitments serve --role gateway.
 
+    With --json an error that keeps it from serving is JSON.
+
     Example: commitments gateway --log my-log --port 8377
     """
-    with reported(as_json=False):
+    with reported(as_json=as_json):
         token = read_token(host)
         with open_log(log) as embedded:
             listen(EmbeddedControl(embedded), host=host, port=port, token=token)
