@@ -30,6 +30,7 @@ from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.outcome import Commitment, Reason, RepairAct, TurnFailure
 from schemas.packet import Packet, Requirement, Uncovered
+from schemas.record import compile_building
 from schemas.row import CatalogueRow, PendingRow, RegimeRow, VerdictRow
 from schemas.turn import (
     CandidatesProposed,
@@ -47,14 +48,20 @@ TURN_ENDED: Final = "turn_ended"
 STALE_PACKET: Final = "stale_packet"
 NO_COMMITMENT: Final = "no_commitment"
 
-_TURN_PAYLOADS: Final = (
-    TurnRequested,
-    CandidatesProposed,
-    GenerationFailed,
-    TurnCancelled,
-    TurnExpired,
-    SurfaceProposed,
+_TURN_PAYLOADS: Final = frozenset(
+    {
+        TurnRequested,
+        CandidatesProposed,
+        GenerationFailed,
+        TurnCancelled,
+        TurnExpired,
+        SurfaceProposed,
+    }
 )
+
+_ACCEPTED: Final = FateStatus.ACCEPTED
+_build_fate: Final = compile_building(Fate)
+_build_step: Final = compile_building(Step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +102,9 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
     if arrival.seq == 0:
         _check_ruleset(lay_over(view, folding.changes))
         return Step(Fate(FateStatus.ACCEPTED, None, None, "", folding.ignored), folding.changes, ())
-    if not isinstance(event.payload, _TURN_PAYLOADS):
-        fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, folding.detail, folding.ignored)
-        return Step(fate, folding.changes, ())
+    if type(event.payload) not in _TURN_PAYLOADS:
+        fate = _build_fate(_ACCEPTED, arrival.seq, None, folding.detail, folding.ignored)
+        return _build_step(fate, folding.changes, ())
     turn = _decide_turn(lay_over(view, folding.changes), arrival, stamp)
     fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored or turn.ignored)
     return Step(fate, {**folding.changes, **turn.changes}, turn.outputs)

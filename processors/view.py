@@ -85,7 +85,7 @@ class Arrival:
     reused_seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Layered:
     """A view under changes that hide what is below."""
 

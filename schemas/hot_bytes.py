@@ -12,6 +12,7 @@ from schemas.row import EventRow, SeenRow
 
 _DIGEST_BYTES: Final = 32
 _DIGEST_LENGTH: Final = b"\x40"  # 32 as an Avro long.
+_STATUS: Final = FateStatus.ACCEPTED
 _ACCEPTED: Final = b"\x02\x02"  # Enum symbol 1; union branch 1 of seq.
 _NOTHING_MORE: Final = b"\x00\x00\x00"  # No reason, no detail, not ignored.
 
@@ -32,8 +33,9 @@ def encode_seen(row: SeenRow) -> bytes:
 
 def encode_accepted(fate: Fate) -> bytes | None:
     """Return the body of a plain accepted fate; None when it says more than its seq."""
-    if fate.status is not FateStatus.ACCEPTED or fate.seq is None:
+    seq = fate.seq
+    if fate.status is not _STATUS or seq is None:
         return None
     if fate.reason is not None or fate.detail or fate.ignored:
         return None
-    return _ACCEPTED + encode_long(fate.seq) + _NOTHING_MORE
+    return b"".join((_ACCEPTED, encode_long(seq), _NOTHING_MORE))

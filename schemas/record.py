@@ -10,7 +10,7 @@ thousand hostile bytes end the process (lists and records inside values are JSON
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -35,6 +35,7 @@ __all__ = [
     "hints",
 ]
 
+R = typing.TypeVar("R")
 Schema = dict[str, Any] | list[Any] | str
 
 
@@ -249,15 +250,15 @@ def _read_record(cls: Any) -> Convert:
     return typing.cast("Convert", scope["read"])
 
 
-@cache
-def compile_building(cls: Any) -> Callable[..., Any]:
+def compile_building(cls: type[R]) -> Callable[..., R]:
     """Return a function that builds a record from all its fields, by position.
 
     It fills a twin of the same layout, which is not frozen, and then declares it to be the record.
     Measured: a sixth of the constructor of a frozen dataclass, which sets field by field through
     ``object.__setattr__``. For places that build a record at every event; it checks nothing.
     """
-    names = [field.name for field in fields(cls)]
+    own = fields(cls)  # type: ignore[arg-type]
+    names = [field.name for field in own]
     twin = type(cls.__name__, (), {"__slots__": tuple(names)})
     scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "cls": cls}
     filled = "".join(f" r.{name} = {name}\n" for name in names)
@@ -265,4 +266,6 @@ def compile_building(cls: Any) -> Callable[..., Any]:
         f"def build({', '.join(names)}):\n r = new(twin)\n{filled} r.__class__ = cls\n return r"
     )
     exec(source, scope)  # noqa: S102 - names and types of our own records only
-    return typing.cast("Callable[..., Any]", scope["build"])
+    build = scope["build"]
+    build.__defaults__ = tuple(field.default for field in own if field.default is not MISSING)
+    return typing.cast("Callable[..., R]", build)

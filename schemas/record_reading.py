@@ -18,7 +18,7 @@ from schemas.value_avro import VALUE_BRANCHES, read_value
 Read = Callable[[bytes, int], tuple[Any, int]]
 """From bytes and a place to what stands there and the place behind it."""
 
-_BYTES_MAX: Final = 10  # Of a number of 64 bits.
+_SHIFTS: Final = tuple(range(7, 70, 7))  # A number of 64 bits has at most ten bytes.
 
 
 class Unusual(Exception):  # noqa: N818 - no error: the library may well read it
@@ -30,12 +30,15 @@ def read_number(b: bytes, i: int, n: int) -> tuple[int, int]:
     if n < 0x80:
         return n, i
     n &= 0x7F
-    for shift in range(7, 7 * _BYTES_MAX, 7):
+    for shift in _SHIFTS:
         byte = b[i]
         i += 1
-        n |= (byte & 0x7F) << shift
-        if byte < 0x80 and not n >> 64:
+        if byte < 0x80:
+            n |= byte << shift
+            if n >> 64:
+                break
             return n, i
+        n |= (byte & 0x7F) << shift
     raise Unusual
 
 

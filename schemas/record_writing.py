@@ -26,6 +26,13 @@ def encode_long(number: int) -> bytes:
     rest = (number << 1) ^ (number >> 63)
     if rest < 0x80:
         return bytes((rest,))
+    if rest < 0x4000:
+        return bytes((rest & 0x7F | 0x80, rest >> 7))
+    if 1 << 35 <= rest < 1 << 42:  # A time of our days in milliseconds.
+        return bytes(
+            (rest & 0x7F | 0x80, rest >> 7 & 0x7F | 0x80, rest >> 14 & 0x7F | 0x80,
+             rest >> 21 & 0x7F | 0x80, rest >> 28 & 0x7F | 0x80, rest >> 35)
+        )  # fmt: skip
     parts = bytearray()
     while rest > 0x7F:
         parts.append((rest & 0x7F) | 0x80)
@@ -61,10 +68,10 @@ def compile_writing(annotation: Any) -> Write:
 def _list_lines(annotation: Any, name: str, scope: dict[str, Any]) -> tuple[list[str], str]:
     """Return lines that check a variable, and the expressions of its bytes, comma-separated."""
     if annotation in {str, bytes}:
-        data = f"{name}_data"
+        data = f"{name}_data" if annotation is str else name
         lines = [
             f"if type({name}) is not {annotation.__name__}: raise TypeError",
-            f"{data} = {name}.encode()" if annotation is str else f"{data} = {name}",
+            *([f"{data} = {name}.encode()"] if annotation is str else []),
             f"n = len({data})",
             f"{name}_length = short[n] if n < {_SHORT} else long(n)",
         ]
@@ -93,20 +100,34 @@ def _compile_part(annotation: Any) -> Write:
 
 
 def _compile_array(item: Any) -> Write:
-    scope: dict[str, Any] = {"long": encode_long, "short": _SHORT_LENGTHS}
-    lines, parts = _list_lines(item, "v", scope)
-    source = f"""
-def write(items):
- if not items: return b'\\0'
- found = [long(len(items))]
- for v in items:
-  {f"{chr(10)}  ".join(lines) or "pass"}
-  found += ({parts},)
- found.append(b'\\0')
- return b''.join(found)
-"""
-    exec(source, scope)  # noqa: S102 - names and types of our own records only
-    return typing.cast("Write", scope["write"])
+    if item in {str, bytes}:
+        return _compile_texts(item)
+    write_item = compile_writing(item)
+
+    def write(items: Any) -> bytes:
+        if not items:
+            return b"\0"
+        return b"".join((encode_long(len(items)), *map(write_item, items), b"\0"))
+
+    return write
+
+
+def _compile_texts(kind: type) -> Write:
+    only = {kind}
+
+    def write(items: Any) -> bytes:
+        if not items:
+            return b"\0"
+        if set(map(type, items)) != only:
+            raise TypeError
+        found = list(map(str.encode, items)) if kind is str else items
+        try:
+            parts = [_SHORT_LENGTHS[len(data)] + data for data in found]
+        except IndexError:
+            parts = [encode_long(len(data)) + data for data in found]
+        return b"".join((encode_long(len(items)), *parts, b"\0"))
+
+    return write
 
 
 def _compile_union(annotation: Any) -> Write:

@@ -23,7 +23,8 @@ class Draft:
 
     def add(self, offset: int, folded: Folded) -> None:
         """Take over what the event at this offset did."""
-        self.overlay.apply(folded.changes)
+        if folded.changes:
+            self.overlay.apply(folded.changes)
         self.fates.append(folded.fate)
         for place, output in enumerate(folded.outputs):
             self.outputs.append(PlacedOutput(offset, place, output))
@@ -31,8 +32,8 @@ class Draft:
 
     def finish(self, offset: int, finished: Finished) -> None:
         """Take over what the reducer held back; its outputs stand behind the last event's."""
-        self.overlay.mark_fresh(finished.fresh)
         self.overlay.apply(finished.changes)
+        self.overlay.note_digests(finished.before, finished.after)
         for place, output in enumerate(finished.outputs):
             self.outputs.append(PlacedOutput(offset, HELD_BACK_PLACE + place, output))
             self.output_bytes += _measure(output)
@@ -78,7 +79,7 @@ def close_draft(
     )
     return Batch(
         outputs=tuple(draft.outputs),
-        changes={key: value for key, _, value in differences},
+        changes={key: value for key, _, _, value in differences},
         head=after,
         head_bytes=encode_head(after),
         record=record,

@@ -8,18 +8,19 @@ import hashlib
 from typing import Final
 
 from processors import decision
-from processors.compilation.draft import REGIME_ID, owner_of
+from processors.compilation.draft import owner_of
 from processors.limits import EVENT_BYTES_MAX
 from processors.ruleset import UnknownRuleset
 from processors.view import Output, Stamp, Step
 from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint, unframe
-from schemas.event import Event, Genesis
+from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.hot_bytes import encode_accepted
 from schemas.identity import record_key
 from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
 from schemas.packet import Packet
-from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow, EventRow, RegimeRow
+from schemas.record import compile_building
+from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow
 from streams.authentication import OPEN, Authenticator, NoKeys
 from streams.failures import KeysMissing, LedgerBroken
 from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
@@ -41,6 +42,13 @@ TOPIC_OF: Final[dict[type, str]] = {
     Rejection: "rejections",
 }
 _CONTROL_KEY: Final = record_key("", "")
+_KEYS_MISSING: Final = (
+    "this log is authenticated, and no keys are configured to check its events: set "
+    "COMMITMENTS_KEYS_FILE to the key file, or COMMITMENTS_KEYS to its content"
+)
+_NOTHING: Final[dict[bytes, bytes | None]] = {}
+_build_stamp: Final = compile_building(Stamp)
+_build_folded: Final = compile_building(Folded)
 
 
 class CoreReducer:
@@ -82,11 +90,12 @@ class CoreReducer:
         except DecodeError as error:
             return self._reject(record, RejectionReason(error.reason), error.detail)
         view = self._cache.view(rows, *owner_of(event))
-        _check_keys(view, event, stamp)
         try:
             step = decision.step(view, event, stamp)
         except UnknownRuleset as error:
             raise LedgerBroken(str(error)) from error
+        if step.fate.reason is RejectionReason.UNAUTHENTICATED and stamp.authentic == OPEN:
+            raise KeysMissing(_KEYS_MISSING)  # A rejection for want of keys would stand for ever.
         return self._conclude(record, event, body, view, step)
 
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
@@ -105,19 +114,18 @@ class CoreReducer:
 
     def finish(self) -> Finished:
         """Return the rows held back since the last call, and their public copies."""
+        released = self._cache.release()
         changes: dict[bytes, bytes | None] = {}
         outputs = []
-        fresh = []
-        for prefix, record, row_id, body in self._cache.release():
-            key = row_key(prefix, record, row_id)
-            changes[key] = None if body is None else ROW_FORMAT + body
-            if record is EventRow and body is not None:
-                fresh.append(key)  # A seq is taken once.
-            topic = _PUBLIC.get(record)
-            if topic is not None:
-                value = None if body is None else MARKER + schema_fingerprint(record) + body
-                outputs.append(OutputRecord(topic, key[1:], value))
-        return Finished(changes, tuple(outputs), fresh)
+        for record, rows in released.changes.items():
+            changes.update(rows)
+            public = _PUBLIC.get(record)
+            if public is not None:
+                topic, start = public
+                for key, value in rows.items():
+                    copy = None if value is None else start + value[len(ROW_FORMAT) :]
+                    outputs.append(OutputRecord(topic, key[1:], copy))
+        return Finished(changes, tuple(outputs), released.before, released.after)
 
     def _open(self, record: LogRecord) -> tuple[Event, Stamp, bytes]:
         if record.key is None or not record.key:
@@ -130,7 +138,7 @@ class CoreReducer:
             raise DecodeError("key_user_mismatch", "the key is not that of the event's user")
         digest = hashlib.sha256(body).digest()
         authentic = self._authenticator.judge(event, body, record.offset)
-        stamp = Stamp(
+        stamp = _build_stamp(
             digest, record.timestamp_ms, self._partition, record.offset, len(body), authentic
         )
         return event, stamp, body
@@ -156,11 +164,13 @@ class CoreReducer:
         self, record: LogRecord, event: Event, body: bytes, view: CachedView, step: Step
     ) -> Folded:
         self._cache.hold(view, step.changes, event, body)
+        fate = encode_accepted(step.fate)
+        if fate is not None and not step.outputs:
+            return _build_folded(fate, _NOTHING, ())
         outputs = [self._place(record, event, output) for output in step.outputs]
         if step.fate.status is FateStatus.REJECTED:
             outputs.append(self._describe_rejection(record, step.fate))
-        fate = encode_accepted(step.fate) or encode(step.fate)
-        return Folded(fate, {}, tuple(outputs))
+        return Folded(fate or encode(step.fate), _NOTHING, tuple(outputs))
 
     def _place(self, record: LogRecord, event: Event, output: Output) -> OutputRecord:
         headers = (
@@ -172,25 +182,14 @@ class CoreReducer:
         return OutputRecord(TOPIC_OF[type(output)], key, frame(output), headers)
 
 
-_PUBLIC: Final[dict[type, str]] = {
-    record: "contracts" if kind in CONTRACT_KINDS else "states"
+_PUBLIC: Final[dict[type, tuple[str, bytes]]] = {
+    record: (
+        "contracts" if kind in CONTRACT_KINDS else "states",
+        MARKER + schema_fingerprint(record),
+    )
     for record, kind in KIND_OF.items()
     if kind in CONTRACT_KINDS | STATE_KINDS
 }
-
-
-def _check_keys(view: CachedView, event: Event, stamp: Stamp) -> None:
-    """Stop rather than reject every event for want of keys: a rejection stands for ever."""
-    if stamp.authentic != OPEN:
-        return
-    regime = view.get(RegimeRow, REGIME_ID)
-    payload = event.payload
-    begins = regime is None and isinstance(payload, Genesis) and payload.authenticated
-    if begins or (regime is not None and regime.authenticated):
-        raise KeysMissing(
-            "this log is authenticated, and no keys are configured to check its events: set "
-            "COMMITMENTS_KEYS_FILE to the key file, or COMMITMENTS_KEYS to its content"
-        )
 
 
 def list_due(rows: RowReader, now_ms: int) -> list[DeadlineRow]:

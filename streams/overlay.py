@@ -1,14 +1,18 @@
 """The rows as a batch sees them: what it has changed so far, over what is committed.
 
 Nothing reaches the store before the batch is committed as a whole, so dropping an overlay is all
-that an abort takes. It also remembers what it read: the values before the batch, for the row-set
-digest.
+that an abort takes. It also remembers what it read, and what it is told of digests: the rows before
+the batch, for the row-set digest.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from streams.ports import RowReader
+from streams.row_digest import RowChange, digest_row
+
+_UNREAD: Any = object()
 
 
 class Overlay:
@@ -20,12 +24,13 @@ class Overlay:
         self._before: dict[bytes, bytes | None] = {}
         self._changed: dict[bytes, bytes | None] = {}
         self._order: list[bytes] = []
+        self._digests_before: dict[bytes, int | None] = {}
+        self._digests_after: dict[bytes, int] = {}
 
     def get(self, key: bytes) -> bytes | None:
         """Return the row as of the last folded event."""
-        if key in self._changed:
-            return self._changed[key]
-        return self._get_before(key)
+        value = self._changed.get(key, _UNREAD)
+        return self._get_before(key) if value is _UNREAD else value
 
     def scan(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield the rows below prefix in ascending key order, as of the moment of the call."""
@@ -38,27 +43,32 @@ class Overlay:
         """Take over what one event changed."""
         self._changed.update(changes)
 
-    def mark_fresh(self, keys: Sequence[bytes]) -> None:
-        """Take it as known that no row of these keys is committed."""
-        for key in keys:
-            self._before.setdefault(key, None)
+    def note_digests(self, before: Mapping[bytes, int | None], after: Mapping[bytes, int]) -> None:
+        """Take digests of committed rows (None: no row) and of changed ones as they are told."""
+        self._digests_before.update(before)
+        self._digests_after.update(after)
 
-    def differences(self) -> list[tuple[bytes, bytes | None, bytes | None]]:
-        """Return (key, committed value, new value) of every row that differs, sorted by key."""
-        found = []
+    def differences(self) -> list[RowChange]:
+        """Return every row that differs from the committed one, sorted by key."""
+        found: list[RowChange] = []
+        told, known = self._digests_before, self._digests_after
         for key in sorted(self._changed):
-            after = self._changed[key]
-            before = self._get_before(key)
+            value = self._changed[key]
+            after = None if value is None else known.get(key) or digest_row(key, value)
+            if key in told:
+                before = told[key]
+            else:
+                committed = self._get_before(key)
+                before = None if committed is None else digest_row(key, committed)
             if before != after:
-                found.append((key, before, after))
+                found.append((key, before, after, value))
         return found
 
     def _get_before(self, key: bytes) -> bytes | None:
-        try:
-            return self._before[key]
-        except KeyError:
+        value: bytes | None = self._before.get(key, _UNREAD)
+        if value is _UNREAD:
             value = self._before[key] = self._committed.get(key)
-            return value
+        return value
 
     def _keys_below(self, prefix: bytes) -> Iterator[bytes]:
         for place in range(bisect_left(self._order, prefix), len(self._order)):

@@ -4,7 +4,7 @@ Bytes only: what a key, a value or a fate means is the reducer's affair. No I/O 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from schemas.ledger import BatchRecord, Head
@@ -67,12 +67,14 @@ class Folded:
 class Finished:
     """Rows that a reducer held back until the batch closes, and the outputs that copy them.
 
-    `fresh` are keys among the changes that were never stored before, so nobody need look.
+    `before` and `after` are digests of changed rows where the reducer knows them, so that nobody
+    need look or compute: of the committed row, None for no row, and of the new one.
     """
 
     changes: Mapping[bytes, bytes | None]
     outputs: tuple[OutputRecord, ...] = ()
-    fresh: Sequence[bytes] = ()
+    before: Mapping[bytes, int | None] = field(default_factory=dict)
+    after: Mapping[bytes, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

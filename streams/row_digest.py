@@ -5,23 +5,24 @@ row costs one hash each, whatever the number of rows. Nothing here reads a store
 """
 
 import hashlib
+import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 DIGEST_BYTES: Final = 32
+_prefix: Final = struct.Struct(">I").pack
 _MODULUS: Final = 1 << (8 * DIGEST_BYTES)
 
 
 def digest_row(key: bytes, value: bytes) -> int:
     """Return one row's part of the sum."""
-    prefixed = b"%b%b%b%b" % (
-        len(key).to_bytes(4, "big"),
-        key,
-        len(value).to_bytes(4, "big"),
-        value,
-    )
+    prefixed = b"".join((_prefix(len(key)), key, _prefix(len(value)), value))
     return int.from_bytes(hashlib.sha256(prefixed).digest(), "big")
+
+
+RowChange = tuple[bytes, int | None, int | None, bytes | None]
+"""Of a row that changes the key, the digests before and after, and the value; None for no row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +37,16 @@ class RowSet:
         """Return the sum as 32 bytes, big-endian."""
         return self.total.to_bytes(DIGEST_BYTES, "big")
 
-    def replace(self, changes: Iterable[tuple[bytes, bytes | None, bytes | None]]) -> "RowSet":
-        """Return the set after (key, value before, value after); None stands for no row."""
+    def replace(self, changes: Iterable[RowChange]) -> "RowSet":
+        """Return the set after these changes."""
         count, total = self.count, self.total
-        for key, before, after in changes:
+        for _, before, after, _ in changes:
             if before is not None:
                 count -= 1
-                total -= digest_row(key, before)
+                total -= before
             if after is not None:
                 count += 1
-                total += digest_row(key, after)
+                total += after
         return RowSet(count, total % _MODULUS)
 
 

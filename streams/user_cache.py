@@ -2,7 +2,8 @@
 
 Changes are laid into the cached tables at once and stay there, decoded, until ``release`` hands
 them over encoded: a row is encoded once per batch however often it changes. After an abort
-``drop`` forgets everything, since the rows last seen may never be committed.
+``drop`` forgets everything, since the rows last seen may never be committed. Beside a row stands
+the digest of its committed bytes, so that replacing it reads and hashes nothing old.
 """
 
 from collections import OrderedDict
@@ -15,13 +16,14 @@ from schemas.hot_bytes import encode_event_row, encode_seen
 from schemas.identity import record_key
 from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
 from streams.ports import RowReader
+from streams.row_digest import digest_row
 
 R = TypeVar("R")
 
 ROW_FORMAT: Final = b"\x01"
 CACHE_BYTES_DEFAULT: Final = 256 * 2**20
 _OBJECT_FACTOR: Final = 8  # Measured: a decoded row takes about eight times its encoded bytes.
-_OBJECT_BYTES: Final = 400
+_OBJECT_BYTES: Final = 50  # Of a row before that factor.
 _KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
 _PARTITION: Final = b"p"
 _PARTITION_SHARE: Final = 4  # At most a quarter of the cache.
@@ -63,23 +65,36 @@ def decode_row(record: type[R], data: bytes) -> R:
 class _Table:
     """Rows of one record class of one owner; None stands for a row deleted in this batch.
 
-    ``whole``: no stored row is missing here. ``ordered``: ``rows`` stands in id order.
-    ``changed`` holds the ids changed in this batch, with the bytes of an event where known.
+    ``base`` is the key of a row with id "". ``whole``: no stored row is missing here. ``ordered``:
+    ``rows`` stands in id order. ``changed`` holds the ids changed in this batch, with the bytes of
+    an event where known; ``digests`` those of committed rows.
     """
 
+    record: type
+    base: bytes
+    owner: "CachedView"
     rows: dict[str, Any] = field(default_factory=dict)
     whole: bool = False
     ordered: bool = True
     changed: dict[str, bytes] = field(default_factory=dict)
+    digests: dict[str, int] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """Hold nothing any more; what is changed must have been released."""
+        self.rows, self.whole, self.ordered = {}, False, True
+        self.digests.clear()
 
 
 @dataclass(slots=True)
-class _Owner:
-    """One user's (or the partition's) tables."""
+class Released:
+    """Changed rows by record class and key, and digests: of rows before (None: no row), and after.
 
-    prefix: bytes
-    tables: dict[type, _Table] = field(default_factory=dict)
-    size: int = 0
+    Only what is known without reading or hashing anything stands in ``before`` and ``after``.
+    """
+
+    changes: dict[type, dict[bytes, bytes | None]] = field(default_factory=dict)
+    before: dict[bytes, int | None] = field(default_factory=dict)
+    after: dict[bytes, int] = field(default_factory=dict)
 
 
 class UserCache:
@@ -88,70 +103,89 @@ class UserCache:
     def __init__(self, bytes_max: int = CACHE_BYTES_DEFAULT) -> None:
         """Keep at most about ``bytes_max`` bytes of decoded rows."""
         self._bytes_max = bytes_max
-        self._bytes = 0
-        self._owners: OrderedDict[bytes, _Owner] = OrderedDict()
-        self._changed: list[tuple[_Owner, type, _Table]] = []
+        self.drop()
 
-    def view(self, rows: RowReader, tenant: str, user: str) -> "CachedView":
-        """Return the view of one user over these rows."""
-        owner = self._owner(user_prefix(tenant, user))
-        return CachedView(self, rows, tenant, user, owner, self._owner(_PARTITION))
+    def view(
+        self, rows: RowReader, tenant: str, user: str, key: bytes | None = None
+    ) -> "CachedView":
+        """Return the view of one user over these rows, which stand under ``key`` if given.
+
+        It is good until the next call.
+        """
+        self.rows = rows
+        if key is None:
+            key = record_key(tenant, user)
+        owner = self._owners.get(key)
+        if owner is None:
+            # The tables of the partition are everybody's.
+            tables = dict(self._partition.tables)
+            owner = self._owners[key] = CachedView(self, tenant, user, b"u" + key, tables)
+        else:
+            self._owners.move_to_end(key)
+            owner.tenant, owner.user = tenant, user
+        return owner
 
     def hold(
         self, view: "CachedView", changes: dict[Any, Row | None], event: Any, event_body: bytes
     ) -> None:
         """Lay changes into the tables until they are released; the event's row keeps its bytes."""
+        tables = view.tables
         for (record, row_id), row in changes.items():
-            owner = view.partition if record in _PARTITION_RECORDS else view.owner
-            table = _table(owner, record)
-            rows = table.rows
+            table = tables.get(record) or view.add_table(record)
+            rows, changed = table.rows, table.changed
             if table.whole and row_id not in rows:
                 table.ordered = not rows or (table.ordered and next(reversed(rows)) < row_id)
             rows[row_id] = row
-            if not table.changed:
-                self._changed.append((owner, record, table))
-            table.changed[row_id] = (
-                event_body if isinstance(row, EventRow) and row.event is event else b""
-            )
+            if not changed:
+                self._changed.append(table)
+            is_own = record is EventRow and isinstance(row, EventRow) and row.event is event
+            changed[row_id] = event_body if is_own else b""
 
-    def release(self) -> list[tuple[bytes, type, str, bytes | None]]:
-        """Return every change since the last call as (owner prefix, record, row id, body)."""
-        released = []
-        for owner, record, table in self._changed:
-            keeps = record not in _NEVER_CACHED and (table.whole or record is not EventRow)
-            for row_id, event_body in table.changed.items():
-                row = table.rows[row_id]
-                body = None if row is None else _encode(record, row, event_body)
-                released.append((owner.prefix, record, row_id, body))
-                if row is None or not keeps:
-                    del table.rows[row_id]
-                elif body is not None:
-                    self._grow(owner, len(body))
-            table.changed.clear()
+    def release(self) -> Released:
+        """Return every change since the last call."""
+        released = Released()
+        for table in self._changed:
+            self._release(table, released)
         self._changed.clear()
         self._shrink()
         return released
 
+    def _release(self, table: _Table, released: Released) -> None:
+        record, base, rows, digests = table.record, table.base, table.rows, table.digests
+        changes = released.changes.setdefault(record, {})
+        keeps = record not in _NEVER_CACHED and (table.whole or record is not EventRow)
+        size = 0
+        for row_id, event_body in table.changed.items():
+            row, key = rows[row_id], base + row_id.encode()
+            if row_id in digests:
+                released.before[key] = digests[row_id]
+            elif record is EventRow and row is not None:
+                released.before[key] = None  # A seq is taken once.
+            if row is not None:
+                changes[key] = value = ROW_FORMAT + _encode(record, row, event_body)
+                if keeps:
+                    digests[row_id] = released.after[key] = digest_row(key, value)
+                    size += len(value) + _OBJECT_BYTES
+                    continue
+            else:
+                changes[key] = None
+                digests.pop(row_id, None)
+            del rows[row_id]
+        table.changed.clear()
+        self.grow(table.owner, size)
+
     def drop(self) -> None:
         """Forget everything, changes too."""
-        self._changed.clear()
-        self._owners.clear()
         self._bytes = 0
+        self._changed: list[_Table] = []
+        self._owners: OrderedDict[bytes, CachedView] = OrderedDict()
+        self._partition = CachedView(self, "", "", _PARTITION, {})
+        for record in _PARTITION_RECORDS:
+            self._partition.add_table(record)
 
-    def note_read(self, owner: _Owner, size: int) -> None:
-        """Count a row that a view has read and keeps."""
-        self._grow(owner, size)
-
-    def _owner(self, prefix: bytes) -> _Owner:
-        owner = self._owners.get(prefix)
-        if owner is None:
-            owner = self._owners[prefix] = _Owner(prefix)
-        else:
-            self._owners.move_to_end(prefix)
-        return owner
-
-    def _grow(self, owner: _Owner, size: int) -> None:
-        weight = _OBJECT_BYTES + _OBJECT_FACTOR * size
+    def grow(self, owner: "CachedView", size: int) -> None:
+        """Count the bytes of rows that are kept."""
+        weight = _OBJECT_FACTOR * size
         owner.size += weight
         self._bytes += weight
 
@@ -161,21 +195,15 @@ class UserCache:
         A row that was replaced or deleted is still counted. Users lose that weight when they go;
         the partition, whose deadlines come and go with every turn, is let go for it now and then.
         """
-        partition = self._owners.get(_PARTITION)
-        if partition is not None and partition.size * _PARTITION_SHARE > self._bytes_max:
-            self._bytes -= self._owners.pop(_PARTITION).size
-        elif partition is not None:
-            self._owners.move_to_end(_PARTITION)
-        while self._bytes > self._bytes_max and len(self._owners) > 1:
+        partition = self._partition
+        if partition.size * _PARTITION_SHARE > self._bytes_max:
+            for table in partition.tables.values():
+                table.forget()
+            self._bytes -= partition.size
+            partition.size = 0
+        while self._bytes > self._bytes_max and self._owners:
             _, owner = self._owners.popitem(last=False)
             self._bytes -= owner.size
-
-
-def _table(owner: _Owner, record: type) -> _Table:
-    table = owner.tables.get(record)
-    if table is None:
-        table = owner.tables[record] = _Table()
-    return table
 
 
 def _encode(record: type, row: Any, event_body: bytes) -> bytes:
@@ -188,41 +216,35 @@ def _encode(record: type, row: Any, event_body: bytes) -> bytes:
 
 @dataclass(slots=True)
 class CachedView:
-    """The ``processors.view.View`` of one user over cache and rows."""
+    """One user's tables, and the partition's: the ``processors.view.View`` over cache and rows."""
 
     cache: UserCache
-    rows: RowReader
     tenant: str
     user: str
-    owner: _Owner
-    partition: _Owner
+    prefix: bytes
+    tables: dict[type, _Table]
+    size: int = 0
+
+    def add_table(self, record: type) -> _Table:
+        """Return a new table of this owner."""
+        table = self.tables[record] = _Table(record, self.prefix + _KIND_BYTE[record], self)
+        return table
 
     def get(self, record: type[R], row_id: str) -> R | None:
         """Return the row of this record class and id, or None."""
-        owner = self.partition if record in _PARTITION_RECORDS else self.owner
-        table = owner.tables.get(record)
+        table = self.tables.get(record)
         if table is None:
-            table = _table(owner, record)
+            table = self.add_table(record)
         row = table.rows.get(row_id, _ABSENT)
         if row is not _ABSENT:
             return row  # type: ignore[no-any-return]
-        if table.whole:
-            return None
-        data = self.rows.get(owner.prefix + _KIND_BYTE[record] + row_id.encode())
-        if data is None:
-            return None
-        found = decode_row(record, data)
-        if record not in _NEVER_CACHED and record is not EventRow:
-            table.rows[row_id] = found
-            self.cache.note_read(owner, len(data))
-        return found
+        return None if table.whole else self._find(table, row_id)
 
     def scan(self, record: type[R], prefix: str = "") -> Sequence[tuple[str, R]]:
         """Return (id, row) of this record class whose id starts with prefix, sorted by id."""
-        owner = self.partition if record in _PARTITION_RECORDS else self.owner
-        table = _table(owner, record)
+        table = self.tables.get(record) or self.add_table(record)
         if not table.whole:
-            found = self._read(owner, record, prefix)
+            found = self._read(table, prefix)
             found.update((k, v) for k, v in table.rows.items() if k.startswith(prefix))
             if prefix or record in _NEVER_CACHED:
                 rows = [item for item in found.items() if item[1] is not None]
@@ -237,14 +259,26 @@ class CachedView:
             if item[1] is not None and item[0].startswith(prefix)
         ]
 
-    def _read(self, owner: _Owner, record: type[R], prefix: str) -> dict[str, Any]:
-        base = owner.prefix + _KIND_BYTE[record]
-        start, found, size = len(base), {}, 0
-        for key, data in self.rows.scan(base + prefix.encode()):
-            found[key[start:].decode()] = decode_row(record, data)
-            size += len(data) + _OBJECT_BYTES // _OBJECT_FACTOR
+    def _find(self, table: _Table, row_id: str) -> Any:
+        record, key = table.record, table.base + row_id.encode()
+        data = self.cache.rows.get(key)
+        if data is None:
+            return None
+        found: Any = decode_row(record, data)
+        if record not in _NEVER_CACHED and record is not EventRow:
+            table.rows[row_id] = found
+            table.digests[row_id] = digest_row(key, data)
+            self.cache.grow(table.owner, len(data) + _OBJECT_BYTES)
+        return found
+
+    def _read(self, table: _Table, prefix: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        start, size = len(table.base), 0
+        for key, data in self.cache.rows.scan(table.base + prefix.encode()):
+            found[key[start:].decode()] = decode_row(table.record, data)
+            size += len(data) + _OBJECT_BYTES
         if not prefix:
-            self.cache.note_read(owner, size)
+            self.cache.grow(table.owner, size)
         return found
 
 

@@ -23,12 +23,15 @@ from schemas.event import CONTROL_PAYLOADS, Event, Genesis, PrincipalKind
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.identity import record_key
 from schemas.partition import partition_of
+from schemas.record import compile_building
 from schemas.row import RegimeRow, SeenRow, SourceRow, UserHead
 
 OFFSET_MINUTES_MAX: Final = 18 * 60
 VERIFIED: Final = "verified"
 FAILED: Final = "failed"
 
+_build_arrival: Final = compile_building(Arrival)
+_CONTROL: Final = frozenset(CONTROL_PAYLOADS)
 _DUPLICATE: Final = Fate(FateStatus.DUPLICATE, None, None, "", "")
 
 
@@ -41,7 +44,7 @@ def admit(view: View, event: Event, stamp: Stamp) -> Arrival | Fate:
     refusal = _check_envelope(view, event, stamp) or _check_authentic(event, stamp, regime)
     if refusal is not None:
         return reject(refusal)
-    if isinstance(event.payload, CONTROL_PAYLOADS):
+    if type(event.payload) in _CONTROL:
         return _admit_control(event, stamp, regime)
     if regime is None:
         return reject(deny("no genesis record stands before it; begin the log with one"))
@@ -77,7 +80,7 @@ def _admit_user_event(view: View, event: Event, stamp: Stamp, regime: RegimeRow)
     if refusal is not None:
         return reject(refusal)
     reused_seq = 0 if seen is None else seen.seq
-    return Arrival(event, last_seq + 1, effective_ms, stamp.digest, reused_seq)
+    return _build_arrival(event, last_seq + 1, effective_ms, stamp.digest, reused_seq)
 
 
 def _admit_control(event: Event, stamp: Stamp, regime: RegimeRow | None) -> Arrival | Fate:
@@ -121,7 +124,7 @@ def _check_envelope(view: View, event: Event, stamp: Stamp) -> Refusal | None:
     if event.principal.kind is PrincipalKind.UNKNOWN:
         return Refusal(RejectionReason.UNKNOWN_OPERATION, "principal.kind: unknown")
     refusal = check_name("event_id", event.event_id)
-    if refusal is not None or isinstance(event.payload, CONTROL_PAYLOADS):
+    if refusal is not None or type(event.payload) in _CONTROL:
         return refusal
     return (
         check_name("tenant", event.tenant)

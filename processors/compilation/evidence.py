@@ -4,20 +4,26 @@ A user has at most ``UNITS_MAX`` units (spec 6.2). The oldest plain utterances l
 they leave is ``oldest_text_seq`` in the head, and a word in the fate of the event that came.
 """
 
+from typing import Final
+
 from processors.compilation.draft import Draft
 from processors.compilation.units import count_units, is_own_text
 from processors.limits import UNITS_MAX
+from schemas.record import compile_building
 from schemas.row import EventRow, render_seq
+
+_build_event_row: Final = compile_building(EventRow)
 
 
 def keep_event(draft: Draft) -> None:
     """Keep an event that bears units or statements, as it came."""
     arrival = draft.arrival
-    draft.changes[EventRow, render_seq(arrival.seq)] = EventRow(
-        arrival.digest, arrival.effective_ms, arrival.event
+    event = arrival.event
+    draft.changes[EventRow, render_seq(arrival.seq)] = _build_event_row(
+        arrival.digest, arrival.effective_ms, event
     )
-    draft.units += count_units(arrival.event)
-    if is_own_text(arrival.event):
+    draft.units += count_units(event)
+    if is_own_text(event):
         draft.texts += 1
     excess = draft.head.units + draft.units - UNITS_MAX
     if excess > 0:

@@ -51,6 +51,7 @@ from schemas.event import (
     UtteranceObserved,
     VerdictRecorded,
 )
+from schemas.record import compile_building
 from schemas.row import SourceRow, UserHead
 
 
@@ -64,6 +65,9 @@ class Folding:
 
 
 Fold = Callable[[Draft, Any], None]
+
+_build_head: Final = compile_building(UserHead)
+_build_folding: Final = compile_building(Folding)
 
 
 def fold(view: View, arrival: Arrival) -> Folding:
@@ -84,7 +88,7 @@ def fold(view: View, arrival: Arrival) -> Folding:
     else:
         _FOLDS[type(payload)](draft, payload)
     _fold_head(draft)
-    return Folding(draft.changes, draft.ignored, draft.detail)
+    return _build_folding(draft.changes, draft.ignored, draft.detail)
 
 
 def _fold_head(draft: Draft) -> None:
@@ -93,7 +97,7 @@ def _fold_head(draft: Draft) -> None:
     event = arrival.event
     if event.source is not None and event.source_seq is not None:
         draft.changes[SourceRow, event.source] = SourceRow(event.source_seq)
-    draft.changes[UserHead, HEAD_ID] = UserHead(
+    draft.changes[UserHead, HEAD_ID] = _build_head(
         arrival.seq,
         arrival.effective_ms,
         hashlib.sha256(head.chain + arrival.digest).digest(),

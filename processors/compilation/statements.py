@@ -4,6 +4,7 @@ Folding one statement reads and writes the row of its own (subject, slot) and no
 """
 
 from dataclasses import replace
+from typing import Final
 
 from processors.authority import rank
 from processors.compilation.draft import Draft, read_catalogue
@@ -18,8 +19,11 @@ from processors.compilation.slots import (
 )
 from schemas.catalogue import Authority
 from schemas.event import SlotStatement
+from schemas.record import compile_building
 from schemas.row import SlotRow, Standing
 from schemas.value import Value
+
+_build_slot_row: Final = compile_building(SlotRow)
 
 
 def fold_statements(
@@ -43,7 +47,7 @@ def _replace_plainly(draft: Draft, statement: SlotStatement, authority: Authorit
     if row is not None and (row.standings or rank(authority) < rank(row.authority)):
         return False
     arrival = draft.arrival
-    draft.changes[SlotRow, row_id] = SlotRow(
+    draft.changes[SlotRow, row_id] = _build_slot_row(
         statement.subject, statement.slot, statement.value, authority,
         arrival.event.event_id, arrival.seq, arrival.effective_ms, None, (),
     )  # fmt: skip

@@ -9,8 +9,10 @@ from typing import Final
 from processors.compilation.draft import Draft
 from processors.limits import ORDER_BLOCK, SEEN_EVENTS_MAX, SEEN_EVENTS_MIN, SEEN_WINDOW_MS
 from processors.view import View
+from schemas.record import compile_building
 from schemas.row import OrderRow, SeenRow, UserHead, render_seq
 
+_build_seen: Final = compile_building(SeenRow)
 _BLOCKS_DROPPED_MAX: Final = 2  # More than the one that is written, so that a backlog drains.
 
 
@@ -36,7 +38,7 @@ def remember(draft: Draft) -> tuple[tuple[str, ...], int]:
     event_id = arrival.event.event_id
     if arrival.reused_seq:
         _release(draft, event_id, arrival.reused_seq)
-    changes[SeenRow, event_id] = SeenRow(arrival.digest, arrival.seq, arrival.effective_ms)
+    changes[SeenRow, event_id] = _build_seen(arrival.digest, arrival.seq, arrival.effective_ms)
     recent = (*head.recent_ids, event_id)
     if len(recent) < ORDER_BLOCK:
         return recent, head.oldest_order

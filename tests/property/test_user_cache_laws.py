@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from schemas.codec import encode
 from schemas.history_row import SeenRow, TouchRow
 from schemas.row import DeadlineRow, TurnRow
+from streams.row_digest import digest_row
 from streams.user_cache import ROW_FORMAT, UserCache, decode_row, row_key, user_prefix
 
 USERS = ("a", "b", "ab")
@@ -66,6 +67,10 @@ class Model:
             if row is not None and row_id.startswith(prefix)
         )
 
+    def digest(self, key):
+        value = self.store.get(key)
+        return None if value is None else digest_row(key, value)
+
     def _read(self, record, key):
         return self.open[key][1] if key in self.open else self._stored(record, key)
 
@@ -97,19 +102,19 @@ def test_the_cache_reads_what_a_dictionary_would(told, bytes_max):
                     key = row_key(user_prefix("t", user), record, row_id)
                     model.open[key] = (record, row)
             case ("release",):
-                released = {
-                    row_key(prefix, record, row_id): body
-                    for prefix, record, row_id, body in cache.release()
-                }
+                released = cache.release()
+                changes = {k: v for rows in released.changes.values() for k, v in rows.items()}
                 expected = {
-                    key: None if row is None else encode(row)
+                    key: None if row is None else ROW_FORMAT + encode(row)
                     for key, (_, row) in model.open.items()
                 }
-                assert expected == released
-                for key, body in released.items():
-                    model.store.rows.pop(key, None)
-                    if body is not None:
-                        model.store.rows[key] = ROW_FORMAT + body
+                assert expected == changes
+                for key, digest in released.before.items():
+                    assert digest == model.digest(key)
+                model.store.rows |= changes
+                for key, digest in released.after.items():
+                    assert digest == model.digest(key)
+                model.store.rows = {k: v for k, v in model.store.rows.items() if v is not None}
                 model.open.clear()
             case ("drop",):
                 cache.drop()

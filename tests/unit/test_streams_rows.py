@@ -11,7 +11,7 @@ from streams.failures import StoreDamaged, StoreUnavailable
 from streams.output_bytes import decode_output, encode_output
 from streams.overlay import Overlay
 from streams.ports import OutputRecord
-from streams.row_digest import EMPTY, RowSet, parse_row_set, sum_rows
+from streams.row_digest import EMPTY, RowChange, RowSet, digest_row, parse_row_set, sum_rows
 from streams.row_store import classify
 from tests.simulation.history import sum_digests
 from tests.simulation.memory_store import MemoryStore
@@ -24,6 +24,12 @@ CHANGES = st.lists(st.dictionaries(KEYS, st.none() | st.binary(max_size=3), max_
 def scan_dictionary(rows: dict[bytes, bytes], prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield what a scan must yield."""
     yield from sorted(item for item in rows.items() if item[0].startswith(prefix))
+
+
+def describe_change(key: bytes, before: dict[bytes, bytes], after: dict[bytes, bytes]) -> RowChange:
+    """Return a row's digests before and after, and its new value."""
+    digests = [digest_row(key, rows[key]) if key in rows else None for rows in (before, after)]
+    return (key, *digests, after.get(key))
 
 
 @given(rows=ROWS, changes=CHANGES, prefix=st.binary(max_size=2))
@@ -49,7 +55,7 @@ def test_an_overlay_reads_like_the_rows_it_leads_to(
 def test_differences_lead_from_the_old_rows_to_the_new(
     rows: dict[bytes, bytes], changes: list[dict[bytes, bytes | None]]
 ) -> None:
-    """Differences name each changed row once, with both values, and no unchanged one."""
+    """Differences name each changed row once, with both digests, and no unchanged one."""
     store = MemoryStore()
     store.rows = dict(rows)
     overlay, after = Overlay(store), dict(rows)
@@ -58,7 +64,7 @@ def test_differences_lead_from_the_old_rows_to_the_new(
         after |= {k: v for k, v in change.items() if v is not None}
         after = {k: v for k, v in after.items() if change.get(k, b"") is not None}
     keys = sorted({*rows, *after})
-    expected = [(k, rows.get(k), after.get(k)) for k in keys if rows.get(k) != after.get(k)]
+    expected = [describe_change(k, rows, after) for k in keys if rows.get(k) != after.get(k)]
     assert expected == overlay.differences()
 
 
@@ -67,7 +73,7 @@ def test_a_row_set_is_the_same_by_steps_or_at_once(
     before: dict[bytes, bytes], after: dict[bytes, bytes]
 ) -> None:
     """The digest depends on the rows alone, not on the way or the order they came about."""
-    changes = [(key, before.get(key), after.get(key)) for key in {*before, *after}]
+    changes = [describe_change(key, before, after) for key in {*before, *after}]
     stepped = sum_rows(before.items()).replace(changes)
     assert sum_rows(after.items()) == stepped
     assert (len(after), sum_digests(after)) == (stepped.count, stepped.digest)
