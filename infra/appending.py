@@ -14,6 +14,7 @@ from schemas.identity import record_key
 from streams.authentication import KeyRing
 from streams.embedded import Embedded
 from streams.ports import NewRecord
+from streams.sealing import SealedOpener
 
 EVENTS_PER_APPEND: Final = 2_000
 
@@ -34,12 +35,17 @@ def append_events(
 
     Raises:
         KeysError: keys are configured, but none for some event; the chunks before it are in.
+        EventErasedError: the log is encrypted, and an event of some id was erased.
     """
     keys = configured_keys()
+    opener = embedded.opener
     source = iter(events)
     count = 0
-    while chunk := [seal_event(event, keys) for event in islice(source, EVENTS_PER_APPEND)]:
-        embedded.append(chunk)
+    while chunk := [sign_event(event, keys) for event in islice(source, EVENTS_PER_APPEND)]:
+        if isinstance(opener, SealedOpener):
+            embedded.append(opener.seal_events(chunk))
+        else:
+            embedded.append([seal_event(event) for event in chunk])
         count += len(chunk)
         if progress is not None:
             progress(count)

@@ -25,6 +25,9 @@ class Settings(BaseSettings):
     keys_file: Path | None = Field(
         default=None, description="File of signing keys; without keys principals are unverified."
     )
+    key_store: Path | None = Field(
+        default=None, description="Folder of the keys of encrypted logs."
+    )
     keys: SecretStr | None = Field(
         default=None, description="Content of a key file, for development."
     )

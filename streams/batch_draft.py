@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 from schemas.ledger import BatchRecord, Head, TopicCount, TopicDigest
 from streams.ledger_bytes import digest_outputs, encode_head, encode_record, seal
 from streams.overlay import Overlay
-from streams.ports import Batch, Finished, Folded, OutputRecord, PlacedOutput
+from streams.ports import (
+    Batch,
+    Finished,
+    Folded,
+    ForgettingReducer,
+    OutputRecord,
+    PlacedOutput,
+    Reducer,
+)
 from streams.row_digest import parse_row_set
 
 
@@ -84,6 +92,24 @@ def close_draft(
         head_bytes=encode_head(after),
         record=record,
         record_bytes=encode_record(record),
+    )
+
+
+def adopt_erased(batch: Batch, expected: BatchRecord, reducer: Reducer) -> Batch:
+    """Return the batch with the recorded ledger record, where erased events are behind it.
+
+    What rested on them cannot be folded again: the rows are those that can be had, the chain is
+    the recorded one (spec 7.5, hash-check only). Without erased events it is the batch itself.
+    """
+    if not isinstance(reducer, ForgettingReducer) or not reducer.met_erased:
+        return batch
+    head = replace(batch.head, chain=expected.chain)
+    return replace(
+        batch,
+        head=head,
+        head_bytes=encode_head(head),
+        record=expected,
+        record_bytes=encode_record(expected),
     )
 
 

@@ -23,6 +23,7 @@ from streams.history_check import check_history
 from streams.ledger import Ledger
 from streams.ledger_copy import LedgerCopy
 from streams.local_log import SEGMENT_BYTES, LocalLog
+from streams.opening import Opener, PlainOpener
 from streams.ports import NewRecord, PlacedOutput, Reducer
 from streams.row_reader import open_reader
 from streams.row_store import RowStore, open_writer, wipe
@@ -58,14 +59,16 @@ class Embedded:
         files: Files | None = None,
         clock: Clock | None = None,
         segment_bytes: int = SEGMENT_BYTES,
+        opener: Opener | None = None,
     ) -> None:
-        """Open the folder, or make it a log.
+        """Open the folder, or make it a log; ``opener`` reads the outputs of an encrypted one.
 
         Raises:
             FolderRefused, LogDamaged: see the message for the remedy.
         """
         self._folder = Folder(path)
         self._reducer = reducer
+        self._opener = PlainOpener() if opener is None else opener
         self._files = DiskFiles() if files is None else files
         self._clock = SystemClock() if clock is None else clock
         self.manifest = prepare(self._folder, self._files)
@@ -85,6 +88,16 @@ class Embedded:
     def __exit__(self, *_: object) -> None:
         """Close the folder."""
         self.close()
+
+    @property
+    def path(self) -> Path:
+        """Return the folder."""
+        return self._folder.path
+
+    @property
+    def opener(self) -> Opener:
+        """Return what reads and names here: of a plain log, or of an encrypted one."""
+        return self._opener
 
     def append(self, records: Sequence[NewRecord]) -> range:
         """Append records in order and return their offsets; they are durable on return."""
@@ -146,6 +159,7 @@ class Embedded:
     ) -> Iterator[PlacedOutput]:
         """Yield a topic's committed outputs in input order, behind (offset, place) if given.
 
+        What was sealed is opened; outputs whose key was erased are passed over.
         Damage found on the way is repaired by folding again; what was yielded stays right, because
         the same log gives the same bytes.
         """
@@ -155,7 +169,9 @@ class Embedded:
                 with self.reading() as store:
                     found = store.outputs(topic, after=after) if store else iter(())
                     for output in islice(found, yielded, None):
-                        yield output
+                        opened = self._open_output(output)
+                        if opened is not None:
+                            yield opened
                         yielded += 1
             except StoreDamaged:
                 if repairs_left == 0:
@@ -163,6 +179,29 @@ class Embedded:
                 self.repair()
             else:
                 return
+
+    def _open_output(self, output: PlacedOutput) -> PlacedOutput | None:
+        value = output.record.value
+        if value is None:
+            return output
+        opened = self._opener.unseal(value)
+        if opened is None or opened is value:
+            return None if opened is None else output
+        return output._replace(record=output.record._replace(value=opened))
+
+    def compact(self) -> None:
+        """Remove what was deleted from the files of the row store, and its old logs.
+
+        Raises:
+            FoldingElsewhere: another process folds; stop it first.
+        """
+        with holding_fold_lock(self._folder, self._files):
+            for _ in range(2):  # The second opening discards the files that the first replaced.
+                store = open_writer(self._folder.rows)
+                try:
+                    store.compact()
+                finally:
+                    store.close()
 
     def repair(self) -> FoldCounts:
         """Check every row, output and ledger record; wipe and fold again if anything is wrong.

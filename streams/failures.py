@@ -66,3 +66,7 @@ class CommitUnknown(StreamsError):
 
 class KeysMissing(StreamsError):
     """The log needs keys that this process was not given: stop, reject and acknowledge nothing."""
+
+
+class KeyStoreFailed(StreamsError):
+    """The key store gave neither a key nor a receipt: stop, take nothing for erased."""

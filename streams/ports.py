@@ -139,6 +139,16 @@ class GapReducer(Protocol):
         ...
 
 
+@runtime_checkable
+class ForgettingReducer(Protocol):
+    """A reducer of an encrypted log, which goes on behind events whose keys were erased."""
+
+    @property
+    def met_erased(self) -> bool:
+        """Tell whether such an event was folded: what was recorded cannot all come again."""
+        ...
+
+
 class InputLog(Protocol):
     """An ordered log of one partition, read by offset."""
 

@@ -12,7 +12,9 @@ from typing import Final
 
 from rocksdict import (
     BlockBasedOptions,
+    BottommostLevelCompaction,
     Cache,
+    CompactOptions,
     DBRecoveryMode,
     Options,
     Rdict,
@@ -178,6 +180,16 @@ class RowStore:
         except Exception as error:
             raise classify(error, self._path) from error
         reach("commit_written")
+
+    def compact(self) -> None:
+        """Rewrite every file without what was deleted or replaced."""
+        options = CompactOptions()
+        options.set_bottommost_level_compaction(BottommostLevelCompaction.force())
+        try:
+            self._database.flush()
+            self._database.compact_range(None, None, options)
+        except Exception as error:
+            raise classify(error, self._path) from error
 
     def catch_up(self) -> None:
         """Let a reader see what the writer has committed since."""

@@ -6,7 +6,7 @@ A released schema is never edited: before a change of a record, its file is copi
 
 from pathlib import Path
 
-from schemas import archive, control, fate, ledger, outcome, packet, predicate
+from schemas import archive, control, fate, ledger, outcome, packet, predicate, sealed
 from schemas.catalogue import Catalogue
 from schemas.codec import schema_text
 from schemas.event import Event
@@ -31,6 +31,8 @@ PUBLISHED = (
     ledger.Head,
     archive.ArchivedEvent,
     archive.ArchivedOutput,
+    sealed.SealedEvent,
+    sealed.SealedOutput,
     *ROW_RECORDS.values(),
 )
 

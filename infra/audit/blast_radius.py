@@ -19,7 +19,7 @@ from processors.whatif import Override
 from schemas.codec import DecodeError
 from schemas.outcome import Commitment, RepairAct, TurnFailure
 from schemas.row import DerivedRow, ObligationRow
-from streams.opening import Opener, PlainOpener
+from streams.opening import ErasedEventError, Opener
 from streams.scratch_rows import ScratchRows
 
 Outcome = Commitment | RepairAct | TurnFailure
@@ -58,19 +58,17 @@ class BlastRadius:
     endings: tuple[EndingFlip, ...]
 
 
-def find_users(
-    history: History, event_id: str, opener: Opener | None = None
-) -> list[tuple[str, str]]:
+def find_users(history: History, event_id: str) -> list[tuple[str, str]]:
     """Return (tenant, user) of every user who sent an event of this id, sorted."""
-    chosen = PlainOpener() if opener is None else opener
+    opener = history.opener
     found: dict[tuple[str, str], None] = {}
     for partition in history.partitions:
         for recorded in history.recorded(partition):
             if recorded.record.key == CONTROL_KEY:
                 continue
             try:
-                event, _ = chosen.open(recorded.record)
-            except DecodeError:
+                event = opener.open(recorded.record).event
+            except (DecodeError, ErasedEventError):
                 continue
             if event.event_id == event_id:
                 found[event.tenant, event.user] = None
@@ -78,17 +76,16 @@ def find_users(
 
 
 def measure_blast_radius(
-    history: History, tenant: str, user: str, event_id: str, opener: Opener | None = None
+    history: History, tenant: str, user: str, event_id: str
 ) -> BlastRadius | None:
     """Return what rests on an accepted event of a user; None if there is no such event."""
-    chosen = PlainOpener() if opener is None else opener
     rows: HeldRows | None = None
     outcomes: list[Outcome] = []
     known = False
-    for moment in walk_user(history, tenant, user, chosen):
+    for moment in walk_user(history, tenant, user):
         rows = moment.rows
         known = known or moment.event.event_id == event_id
-        outcomes.extend(_list_outcomes(moment.recorded))
+        outcomes.extend(_list_outcomes(moment.recorded, history.opener))
     if rows is None or not known:
         return None
     reached = dict.fromkeys(_list_derived(rows, event_id))
@@ -101,7 +98,7 @@ def measure_blast_radius(
             if isinstance(outcome, Commitment):
                 # What it made true stands in u_t under the event that decided it.
                 reached[max(references, key=lambda reference: reference.seq).event_id] = None
-    turns = _recompute(history, tenant, user, event_id, chosen)
+    turns = _recompute(history, tenant, user, event_id)
     commitments = [outcome for outcome in resting if isinstance(outcome, Commitment)]
     acts = [outcome for outcome in resting if isinstance(outcome, RepairAct)]
     return BlastRadius(
@@ -121,12 +118,13 @@ def measure_blast_radius(
     )
 
 
-def _list_outcomes(recorded: Recorded) -> list[Outcome]:
-    return [
-        read_output(output.topic, output.value)
+def _list_outcomes(recorded: Recorded, opener: Opener) -> list[Outcome]:
+    opened = [
+        (output.topic, opener.unseal(output.value))
         for output in recorded.outputs
         if output.topic in OUTCOME_TOPICS
     ]
+    return [read_output(topic, value) for topic, value in opened if value is not None]
 
 
 def _list_derived(rows: HeldRows, event_id: str) -> list[str]:
@@ -138,9 +136,8 @@ def _list_derived(rows: HeldRows, event_id: str) -> list[str]:
     return found
 
 
-def _recompute(
-    history: History, tenant: str, user: str, event_id: str, opener: Opener
-) -> list[Turn]:
+def _recompute(history: History, tenant: str, user: str, event_id: str) -> list[Turn]:
+    opener = history.opener
     plan = Plan(override=Override(forgotten=(event_id,)))
     keys = {CONTROL_KEY, opener.key_of(tenant, user)}
     turns: list[Turn] = []

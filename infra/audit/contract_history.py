@@ -10,7 +10,6 @@ from processors.compilation.contract import digest_contract
 from processors.compilation.draft import HEAD_ID
 from processors.predicates.applies import contains
 from schemas.row import PredicateRow, UserHead
-from streams.opening import Opener
 
 CONFIRMED: Final = "confirmed"
 
@@ -42,7 +41,7 @@ class ContractHistory:
 
 
 def read_contract_history(
-    history: History, tenant: str, user: str, *, as_of_ms: int | None, opener: Opener | None = None
+    history: History, tenant: str, user: str, *, as_of_ms: int | None
 ) -> ContractHistory | None:
     """Return how a user's contract came to be, up to a moment; None for an unknown user.
 
@@ -52,7 +51,7 @@ def read_contract_history(
     versions: dict[int, int] = {}
     senders: dict[str, str] = {}
     rows: HeldRows | None = None
-    for moment in walk_user(history, tenant, user, opener):
+    for moment in walk_user(history, tenant, user):
         rows = moment.rows
         _note_version(rows, versions)
         principal = moment.event.principal

@@ -86,11 +86,15 @@ def _find_source(folder: Path) -> Source:
 def _read_history(source: Source) -> dict[TurnKey, Ending]:
     endings = {}
     with source() as history:
+        opener = history.opener
         for partition in history.partitions:
             for recorded in history.recorded(partition):
                 for output in recorded.outputs:
                     if output.topic in OUTCOME_TOPICS:
-                        outcome = read_output(output.topic, output.value)
+                        value = opener.unseal(output.value)
+                        if value is None:
+                            continue
+                        outcome = read_output(output.topic, value)
                         key = (outcome.tenant, outcome.user, outcome.turn_id)
                         endings[key] = describe_ending(outcome)
     return endings

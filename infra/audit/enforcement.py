@@ -21,7 +21,6 @@ from schemas.row import (
     StatementRow,
 )
 from schemas.value import Value
-from streams.opening import Opener
 
 
 class Status(StrEnum):
@@ -52,9 +51,7 @@ class Enforcement:
     uncompiled_rate: int
 
 
-def read_enforcement(
-    history: History, tenant: str, user: str, opener: Opener | None = None
-) -> Enforcement | None:
+def read_enforcement(history: History, tenant: str, user: str) -> Enforcement | None:
     """Return how far each live statement of a user reaches now; None for an unknown user.
 
     Enforced is a predicate in force, and a statement that one fixes or was derived from.
@@ -62,7 +59,7 @@ def read_enforcement(
     note of which nothing was derived is uncompiled: it can be missed.
     """
     rows: HeldRows | None = None
-    for moment in walk_user(history, tenant, user, opener):
+    for moment in walk_user(history, tenant, user):
         rows = moment.rows
     if rows is None:
         return None

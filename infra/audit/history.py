@@ -7,17 +7,22 @@ travels to other processes. Reads only.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from infra.archive.embedded_source import PARTITION, read_history
 from infra.archive.reading import Archive
 from infra.archive.writing import PlacedEvent, PlacedOutput
+from infra.opening import choose_opener, open_embedded
 from infra.records import TABLES
-from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
 from streams.failures import LogGap
+from streams.opening import Opener
 from streams.ports import LogRecord
+
+_LOOKED_AT: Final = 1_000
+"""Records looked at to tell whether an archive is of an encrypted log."""
 
 
 class Produced(NamedTuple):
@@ -49,6 +54,11 @@ class History(Protocol):
     @property
     def partitions(self) -> tuple[int, ...]:
         """Return the partitions, in order."""
+        ...
+
+    @property
+    def opener(self) -> Opener:
+        """Return what reads its records and its outputs."""
         ...
 
     def count(self, partition: int) -> int:
@@ -96,7 +106,7 @@ class EmbeddedSource:
     @contextmanager
     def __call__(self) -> Iterator[History]:
         """Open it."""
-        with Embedded(self.folder, CoreReducer()) as embedded:
+        with open_embedded(self.folder) as embedded:
             yield EmbeddedHistory(embedded)
 
 
@@ -111,6 +121,16 @@ class ArchivedHistory:
     def partitions(self) -> tuple[int, ...]:
         """Return the partitions, in order."""
         return self._archive.partitions
+
+    @property
+    def opener(self) -> Opener:
+        """Return what reads it; sealed events need the key store that the environment names."""
+        first = (
+            recorded.record
+            for partition in self.partitions
+            for recorded in islice(self._archive.history(partition), _LOOKED_AT)
+        )
+        return choose_opener(first)
 
     def count(self, partition: int) -> int:
         """Return the number of events."""
@@ -148,6 +168,11 @@ class EmbeddedHistory:
     def partitions(self) -> tuple[int, ...]:
         """Return the one partition."""
         return (PARTITION,)
+
+    @property
+    def opener(self) -> Opener:
+        """Return what reads the log."""
+        return self._embedded.opener
 
     def count(self, partition: int) -> int:
         """Return the number of folded events."""

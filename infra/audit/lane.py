@@ -20,7 +20,7 @@ from schemas.fate import Fate
 from schemas.identity import record_key
 from schemas.row import ROW_RECORDS, Kind
 from streams.authentication import RecordedCheck
-from streams.core_reducer import CoreReducer
+from streams.core_reducer import ERASED, CoreReducer
 from streams.failures import StreamsError
 from streams.ports import Folded, OutputRecord
 from streams.scratch_rows import ScratchRows
@@ -74,7 +74,9 @@ class _Replay:
             partition=lane.partition,
             keep_bytes=keep_bytes,
             authenticator=RecordedCheck(self._find_fate),
+            opener=history.opener,
         )
+        self._erased: set[bytes | None] = set()
         self._comparison = Comparison(lane.partition)
 
     def run(self, progress: Progress) -> LaneResult:
@@ -95,7 +97,7 @@ class _Replay:
         if whole and self._selection.reaches_end:
             self._compare_tables()
         return self._comparison.result(
-            self._sum_rows() if whole and self._selection.is_whole else None
+            self._sum_rows() if whole and self._selection.is_whole and not self._erased else None
         )
 
     def _folds(self, key: bytes | None) -> bool:
@@ -110,7 +112,12 @@ class _Replay:
         """Control records are folded in every lane and compared in the first."""
         if recorded.record.key == CONTROL_KEY and self._lane.number:
             return False
-        return self._selection.covers(recorded.record)
+        # What rested on erased events cannot be made again; the chain over it still holds.
+        return recorded.record.key not in self._erased and self._selection.covers(recorded.record)
+
+    def _note_erased(self, recorded: Recorded, folded: Folded) -> None:
+        if self._reducer.met_erased and decode(Fate, folded.fate).ignored == ERASED:
+            self._erased.add(recorded.record.key)
 
     def _find_fate(self, offset: int) -> Fate | None:
         fate = self._fates.get(offset)
@@ -138,6 +145,7 @@ class _Replay:
                 done, finished = [fault], self._reducer.finish()
             self._rows.apply(finished.changes)
             for recorded, folded in zip(chunk, done, strict=True):
+                self._note_erased(recorded, folded)
                 if self._compares(recorded):
                     self._comparison.compare(recorded, folded.fate, sort_outputs(folded.outputs))
             return
@@ -156,7 +164,7 @@ class _Replay:
         end = 0
         for _ in range(2):
             end += 4 + int.from_bytes(row_key[end : end + 4], "big")
-        return self._folds(row_key[:end])
+        return row_key[:end] not in self._erased and self._folds(row_key[:end])
 
     def _read_table(self, kinds: frozenset[Kind]) -> Iterator[tuple[bytes, bytes]]:
         for key, value in self._rows.scan(b"u"):

@@ -4,7 +4,6 @@ For questions about a moment: what an auditor asks reads the rows as they were t
 compared here (that is replay's) and nothing is kept.
 """
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -13,12 +12,13 @@ from typing import Any, TypeVar
 from infra.audit.history import History, Recorded
 from processors import decision
 from processors.compilation.draft import owner_of
+from processors.compilation.purging import pass_erased
 from processors.view import Changes, Stamp
 from schemas.codec import decode
 from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.identity import record_key
-from streams.opening import Opener, PlainOpener
+from streams.opening import ErasedEventError, Opener
 
 R = TypeVar("R")
 
@@ -66,14 +66,12 @@ class Moment:
     fate: Fate
 
 
-def walk_user(
-    history: History, tenant: str, user: str, opener: Opener | None = None
-) -> Iterator[Moment]:
+def walk_user(history: History, tenant: str, user: str) -> Iterator[Moment]:
     """Yield each accepted event of a user in order; the rows stand before it until the next.
 
-    Behind the last moment its rows hold the user's final state.
+    Behind the last moment its rows hold the user's final state. Erased events are passed over.
     """
-    chosen = PlainOpener() if opener is None else opener
+    chosen = history.opener
     key = chosen.key_of(tenant, user)
     for partition in history.partitions:
         rows = HeldRows(tenant, user)
@@ -90,12 +88,17 @@ def _fold(
     faulted = fate.reason is RejectionReason.CORE_FAULT
     if fate.status is not FateStatus.ACCEPTED and not faulted:
         return
-    event, body = opener.open(recorded.record)
+    try:
+        event, body, digest = opener.open(recorded.record)
+    except ErasedEventError as erased:
+        if erased.seq is not None:
+            rows.apply(pass_erased(rows, seq=erased.seq, digest=erased.digest))
+        return
     if owner_of(event) not in {("", ""), (rows.tenant, rows.user)}:
         return
     record = recorded.record
-    digest = hashlib.sha256(body).digest()
-    stamp = Stamp(digest, record.timestamp_ms, partition, record.offset, len(body), "verified")
+    key = record.key if opener.hides else None
+    stamp = Stamp(digest, record.timestamp_ms, partition, record.offset, len(body), "verified", key)
     if faulted:
         rows.apply(decision.fault(rows, event, stamp, "").changes)
         return

@@ -8,7 +8,6 @@ from processors.inspection import Entering, inspect_packet
 from schemas.codec import digest
 from schemas.packet import Packet, UnitTerms
 from schemas.turn import CandidatesProposed, TurnRequested
-from streams.opening import Opener
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +29,13 @@ def check_packets(
     packets: tuple[Packet, ...],
     *,
     units_max: int,
-    opener: Opener | None = None,
 ) -> tuple[PacketCheck, ...]:
     """Return a check of each packet of one turn, all of one user, in their order."""
     if not packets:
         return ()
     by_seq = {packet.seq: packet for packet in packets}
     checks = []
-    for moment in walk_user(history, packets[0].tenant, packets[0].user, opener):
+    for moment in walk_user(history, packets[0].tenant, packets[0].user):
         packet = by_seq.pop(moment.fate.seq or 0, None)
         payload = moment.event.payload
         if packet is None or not isinstance(payload, TurnRequested | CandidatesProposed):

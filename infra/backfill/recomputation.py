@@ -4,7 +4,6 @@ With recorded feedback the history goes on with the recorded outcomes' consequen
 decision is recomputed on it; with own feedback it goes on with the recomputed ones.
 """
 
-import hashlib
 from collections.abc import Iterator
 from typing import Final
 
@@ -32,7 +31,8 @@ from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.row import PendingRow
 from schemas.turn import TurnRequested
-from streams.opening import Opener, PlainOpener
+from streams.core_reducer import hide_detail
+from streams.opening import ErasedEventError, Opened, Opener, PlainOpener
 from streams.scratch_rows import ScratchRows
 from streams.user_cache import ROW_FORMAT, CachedView, UserCache, row_key
 
@@ -57,6 +57,7 @@ class Recomputation:
         self._turns: dict[TurnKey, Turn] = {}
         self._pending: dict[TurnKey, PendingRow] = {}
         self._held = 0
+        self._lost: set[bytes | None] = set()
 
     def turns(self) -> Iterator[Turn]:
         """Yield every accepted turn in the order of the requests."""
@@ -72,16 +73,18 @@ class Recomputation:
         opened = self._open(recorded, fate)
         if opened is None:
             return
-        event, body = opened
-        view = self._cache.view(self._rows, *owner_of(event))
+        event, body, digest = opened
+        owner = owner_of(event)
+        view = self._cache.view(self._rows, *owner, self._opener.key_of(*owner))
         record = recorded.record
         stamp = Stamp(
-            digest=hashlib.sha256(body).digest(),
+            digest=digest,
             append_ms=record.timestamp_ms,
             partition=self._partition,
             offset=record.offset,
             size=len(body),
             authentic=_judge(fate),
+            key=record.key if self._opener.hides else None,
         )
         if fate.reason is RejectionReason.CORE_FAULT:
             step = decision.fault(view, event, stamp, fate.detail.partition(" ")[0])
@@ -96,13 +99,21 @@ class Recomputation:
         if self._held >= EVENTS_PER_FLUSH:
             self._flush()
 
-    def _open(self, recorded: Recorded, fate: Fate) -> tuple[Event, bytes] | None:
-        """Return event and body of a record that the core has seen, None of any other."""
+    def _open(self, recorded: Recorded, fate: Fate) -> Opened | None:
+        """Return the event of a record that the core has seen, None of any other.
+
+        A user of whom an event was erased is left out from there on.
+        """
+        if recorded.record.key in self._lost:
+            return None
         if fate.status is FateStatus.REJECTED and fate.reason in _NEVER_OPENED:
             return None
         try:
             return self._opener.open(recorded.record)
         except DecodeError:
+            return None
+        except ErasedEventError:
+            self._lost.add(recorded.record.key)
             return None
 
     def _flush(self) -> None:
@@ -121,7 +132,8 @@ class Recomputation:
             self._note_recorded(view, event, fate, recorded)
             self._recompute(view, event, stamp, fate)
         step = decision.step(view, event, stamp)
-        if step.fate != fate:
+        expected = hide_detail(step.fate) if self._opener.hides else step.fate
+        if expected != fate:
             raise BackfillError(
                 f"the event at offset {stamp.offset} folds otherwise than recorded: find out why "
                 "with commitments replay"
@@ -181,7 +193,9 @@ class Recomputation:
         turn = self._turns.get(key)
         for output in recorded.outputs:
             if output.topic in OUTCOME_TOPICS and turn is not None:
-                turn.recorded = describe_ending(read_output(output.topic, output.value))
+                value = self._opener.unseal(output.value)
+                if value is not None:
+                    turn.recorded = describe_ending(read_output(output.topic, value))
 
 
 def _judge(fate: Fate) -> str:

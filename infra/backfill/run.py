@@ -144,7 +144,9 @@ def _fold_lane(source: Source, plan: Plan, run: Run, folder: Path, lane: Lane) -
     ):
         rows = ScratchRows(Path(scratch) / "rows")
         try:
-            recomputation = Recomputation(plan, rows, partition=lane.partition)
+            recomputation = Recomputation(
+                plan, rows, partition=lane.partition, opener=history.opener
+            )
             recorded = history.recorded(lane.partition)
             for one in islice(recorded, run.events[str(lane.partition)]):
                 if _folds(one, lane, run):

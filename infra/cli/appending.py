@@ -32,6 +32,7 @@ from infra.importers.jsonl import WrongLine, read_lines
 from infra.importers.registry import IMPORTERS
 from infra.importers.sources import SourceError
 from infra.keys import configured_keys
+from infra.opening import ENCRYPTED_MODE, PLAIN_MODE, mark_encrypted, open_key_store
 from schemas.catalogue import Catalogue
 from schemas.event import Event
 
@@ -57,12 +58,15 @@ def init(
     bootstrap: BootstrapOption = None,
     prefix: PrefixOption = None,
     *,
+    encrypted: Annotated[
+        bool, typer.Option("--encrypted", help="Seal events and outputs, so that keys erase them.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Begin a log: its genesis record with catalogue, default weights and budgets.
 
     With keys configured (COMMITMENTS_KEYS_FILE) the log is authenticated: only signed events
-    count. Without, it is open.
+    count. Without, it is open. An encrypted log keeps its keys in COMMITMENTS_KEY_STORE.
 
     Example: commitments init --log my-log --catalogue catalogue.json --operator ops
     """
@@ -76,14 +80,26 @@ def init(
         genesis = build_genesis(content, operators=tuple(operator or ()), authority=authority)
         if log is not None and log.is_dir() and any(log.iterdir()):
             raise CommandError(f"{log} is not empty", "name a new folder")
+        if encrypted:
+            _check_key_store(log)
         with open_target(log, bootstrap, prefix, must_exist=False) as append:
             append([genesis], None)
+        if encrypted and log is not None:
+            mark_encrypted(log)
     where = str(log or bootstrap)
+    mode = "encrypted" if encrypted else "plain"
     if as_json:
-        print_json({"log": where, "authority": authority.value})
+        print_json({"log": where, "authority": authority.value, "mode": mode})
         return
     out.print(f"log begun in {clean(where)}")
     out.print(OPEN_MODE if authority is Authority.OPEN else AUTHENTICATED_MODE)
+    out.print(ENCRYPTED_MODE if encrypted else PLAIN_MODE)
+
+
+def _check_key_store(log: Path | None) -> None:
+    if log is None:
+        raise CommandError("--encrypted: only an embedded log can be encrypted", "give --log")
+    open_key_store().close()
 
 
 def import_(

@@ -62,13 +62,15 @@ def run_backfill(
     """
     with reported(as_json=as_json):
         try:
+            main, tail = _read_budget(budget)
             plan = Plan(
                 override=Override(
                     ruleset=_check_ruleset(ruleset),
                     weights=_read_weights(weights),
                     selector=_check_selector(selector),
                     without=tuple(sorted(without_predicate or ())),
-                    **_read_budget(budget),
+                    budget_main=main,
+                    budget_tail=tail,
                 ),
                 feedback=feedback,
                 candidates={} if candidates is None else read_candidates(candidates),
@@ -100,11 +102,11 @@ def _read_weights(text: str | None) -> Weights | None:
     return Weights(*_read_numbers("--weights", text, names="r,c,w,d,o", most=1_000))
 
 
-def _read_budget(text: str | None) -> dict[str, int]:
+def _read_budget(text: str | None) -> tuple[int | None, int | None]:
     if text is None:
-        return {}
-    numbers = _read_numbers("--budget", text, names="MAIN,TAIL", most=2**40)
-    return {"budget_main": numbers[0], "budget_tail": numbers[1]}
+        return None, None
+    main, tail = _read_numbers("--budget", text, names="MAIN,TAIL", most=2**40)
+    return main, tail
 
 
 def _read_numbers(option: str, text: str, *, names: str, most: int) -> list[int]:

@@ -20,9 +20,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from infra.keys import KeysError
-from infra.reducers import build_reducer
+from infra.opening import open_embedded
 from streams.embedded import Embedded
 from streams.failures import StreamsError
+from streams.sealing import EventErasedError
 
 LogOption = Annotated[
     Path, typer.Option("--log", help="Folder of the embedded log.", show_default=False)
@@ -70,7 +71,7 @@ def reported(*, as_json: bool) -> Iterator[None]:
         yield
     except CommandError as error:
         fail(error, as_json=as_json)
-    except (StreamsError, KeysError) as error:
+    except (StreamsError, KeysError, EventErasedError) as error:
         fail(CommandError(str(error)), as_json=as_json)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -107,7 +108,7 @@ def open_log(folder: Path, *, must_exist: bool = True) -> Embedded:
             f"there is no log in {folder}",
             "name the folder of a log with --log, or make one with commitments import or init",
         )
-    return Embedded(folder, build_reducer())
+    return open_embedded(folder)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from infra.cli.console import (
     reported,
 )
 from infra.expiry import expire_turns
+from infra.opening import describe_mode
 from infra.summary import summarise
 
 
@@ -35,15 +36,17 @@ def run(log: LogOption, *, as_json: JsonOption = False) -> None:
     """
     with reported(as_json=as_json), open_log(log) as embedded:
         authority = describe_authority(embedded)
+        mode = describe_mode(embedded.path)
         if not as_json:
             err.print(authority)
+            err.print(mode)
         started = time.perf_counter()
         with progress_bar("folding", as_json=as_json) as update:
             folded = embedded.fold_pending(update).events
             if expire_turns(embedded):
                 folded += embedded.fold_pending(update).events
         seconds = time.perf_counter() - started
-        summary = asdict(summarise(embedded)) | {"authority": authority}
+        summary = asdict(summarise(embedded)) | {"authority": authority, "mode": mode}
     if as_json:
         print_json(summary)
         return
