@@ -7,6 +7,7 @@ spliced. ``restate`` says a candidate again as the plain JSON that it must have 
 import json
 import random
 import re
+from decimal import Decimal
 
 from schemas.catalogue import Catalogue, SlotType
 from schemas.value import RecordValue
@@ -140,8 +141,10 @@ def _say(value):
 
 
 def bare(data):
-    """Return plain JSON to compare: tags taken off, numbers in texts without leading zeros."""
+    """Return plain JSON to compare: tags taken off, numbers in texts in plain digits."""
     if isinstance(data, str):
+        if re.fullmatch(r"-?[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]{1,2}", data):
+            data = format(Decimal(data), "f")
         return re.sub(r"(?<![0-9.])-?0+(?=[0-9])", "", data).replace("-0", "0")
     if isinstance(data, dict):
         if len(data) == 1 and next(iter(data)).startswith("$"):

@@ -87,8 +87,9 @@ def test_no_mutation_crashes_or_invents_a_field():
             continue
         kinds["answer"] += 1
         objects = spoken(text)
-        whole = [one for one in objects if "candidates" in one] or objects
-        listed = [normal(item) for one in whole for item in one.get("candidates", [one])]
+        lists = [one["candidates"] for one in objects if isinstance(one.get("candidates"), list)]
+        parts = [part for listed in lists for part in listed]
+        listed = [normal(one) for one in (*objects, *parts) if isinstance(one, dict)]
         for candidate in answer.candidates:
             assert normal(restate(candidate)) in listed, (number, text)
         proposed = CandidatesProposed("t", None, answer.candidates, None, None, ())
