@@ -31,7 +31,7 @@ def find_labelled(
             continue
         start = clause.start + match.start("value")
         value = Clause(start, match["value"], asked=False, supposed=False)
-        mention = _read(value, slot, today, text)
+        mention = read_mention(value, slot, today, text)
         if mention is not None:
             found.append(mention)
     return tuple(found)
@@ -43,7 +43,8 @@ def _find_slot(label: str, lexicon: Lexicon) -> SlotEntry | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _read(value: Clause, slot: SlotEntry, today: datetime, original: str) -> Mention | None:
+def read_mention(value: Clause, slot: SlotEntry, today: datetime, original: str) -> Mention | None:
+    """Return what a piece of text says as the value of one slot, if all of it does; else None."""
     text, end = value.text, value.start + len(value.text)
     if slot.kind is SlotKind.FREE and slot.slot_type is SlotType.STRING:
         written = original[value.start : end]

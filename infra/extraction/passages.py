@@ -63,9 +63,7 @@ class Clause:
 
 def split_clauses(text: str) -> tuple[Clause, ...]:
     """Return the clauses that are the user's own words, in order; () for what cannot be trusted."""
-    if len(text) > CHARACTERS_MAX or not is_readable(text):
-        return ()
-    own = _hide_foreign(lower(text))
+    own = read_own(text)
     clauses = []
     start = 0
     for mark in (*_BREAK.finditer(own), None):
@@ -85,6 +83,13 @@ def split_clauses(text: str) -> tuple[Clause, ...]:
             )
         start = end if mark is None else mark.end()
     return tuple(clauses)
+
+
+def read_own(text: str) -> str:
+    """Return the user's own words in lower case, all else blank; "" for what is not trusted."""
+    if len(text) > CHARACTERS_MAX or not is_readable(text):
+        return ""
+    return _hide_foreign(lower(text))
 
 
 def is_readable(text: str) -> bool:
