@@ -34,7 +34,7 @@ from schemas.turn import TurnRequested
 from streams.core_reducer import hide_detail
 from streams.opening import ErasedEventError, Opened, Opener, PlainOpener
 from streams.scratch_rows import ScratchRows
-from streams.user_cache import ROW_FORMAT, CachedView, UserCache, row_key
+from streams.user_cache import CachedView, UserCache
 
 EVENTS_PER_FLUSH: Final = 1_000
 _TURN_EVENTS: Final = (TurnRequested, *ANSWERS)
@@ -117,11 +117,8 @@ class Recomputation:
             return None
 
     def _flush(self) -> None:
-        changes = {
-            row_key(prefix, record, row_id): None if body is None else ROW_FORMAT + body
-            for prefix, record, row_id, body in self._cache.release()
-        }
-        self._rows.apply(changes)
+        for rows in self._cache.release().changes.values():
+            self._rows.apply(rows)
         self._held = 0
 
     def _fold_recorded(
