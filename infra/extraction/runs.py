@@ -12,7 +12,7 @@ from infra.appending import append_events
 from infra.extraction.extraction import Extractor, extract
 from infra.extraction.lexicon import Lexicon, build_lexicon
 from schemas.catalogue import Catalogue
-from schemas.codec import DecodeError, unframe
+from schemas.codec import DecodeError
 from schemas.event import (
     CatalogueActivated,
     ErasureRequested,
@@ -25,6 +25,7 @@ from schemas.event import (
 from schemas.observation import FormSubmitted
 from schemas.turn import TurnRequested
 from streams.embedded import Embedded
+from streams.opening import ErasedEventError
 
 READ_MANY: Final = 1_000
 
@@ -120,7 +121,12 @@ def extract_log(
 def read_events(
     embedded: Embedded, progress: Progress | None = None
 ) -> Iterator[tuple[int, Event]]:
-    """Yield offset and event of every record on a log that decodes; others have no utterance."""
+    """Yield offset and event of every record on a log that opens; others have no utterance.
+
+    Raises:
+        KeyStoreFailed: the log is encrypted, and its keys cannot be had.
+
+    """
     bounds = embedded.log.bounds()
     offset = bounds.start
     while offset < bounds.end:
@@ -129,8 +135,8 @@ def read_events(
             return
         for record in records:
             try:
-                yield record.offset, unframe(Event, record.value)[0]
-            except DecodeError:
+                yield record.offset, embedded.opener.open(record).event
+            except (DecodeError, ErasedEventError):
                 continue
         offset = records[-1].offset + 1
         if progress is not None:

@@ -25,6 +25,7 @@ from schemas.row import (
 )
 from streams.embedded import Embedded
 from streams.failures import StreamsError
+from streams.sealing import EventErasedError
 from streams.user_cache import UserCache
 
 WAIT_MS: Final = 30_000
@@ -62,7 +63,7 @@ class EmbeddedControl:
                 return ()
             embedded.wait_for(embedded.log.bounds().end - 1, timeout_ms=WAIT_MS)
             fates = self._read_fates(before, first)
-        except (StreamsError, KeysError) as error:
+        except (StreamsError, KeysError, EventErasedError) as error:
             raise ControlError(str(error)) from None
         return tuple(_report(event, fate) for event, fate in zip(events, fates, strict=False))
 
@@ -82,7 +83,8 @@ class EmbeddedControl:
         with self._embedded.reading() as store:
             if store is None:
                 return Standing((), (), (), ())
-            view = UserCache().view(store, tenant, user)
+            key = self._embedded.opener.key_of(tenant, user)
+            view = UserCache().view(store, tenant, user, key)
             return Standing(
                 contract=tuple(row for _, row in view.scan(PredicateRow) if row.ended_seq is None),
                 proposals=tuple(row for _, row in view.scan(ProposalRow) if row.status == OPEN),

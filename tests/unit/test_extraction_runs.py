@@ -7,24 +7,26 @@ import pytest
 from infra.appending import append_events
 from infra.cli.console import open_log
 from infra.extraction.runs import Extracted, extract_log, read_events
+from infra.gateway.embedded_control import EmbeddedControl
 from infra.genesis import build_genesis
-from infra.records import read_output
-from schemas.catalogue import Catalogue
+from infra.opening import mark_encrypted
 from schemas.observation import ErasureRequested, ObservationWithdrawn
-from schemas.row import PredicateRow
 from tests.given import event
-from tests.said_words import DINNER, utterance
-from tests.situations import scene
+from tests.said_words import DINNER_CATALOGUE, utterance
 
 SAID = replace(utterance("Never call me. A table for two tomorrow at 7 pm."), event_id="a")
 
 
-@pytest.fixture
-def log(tmp_path):
-    """A log with a catalogue and one utterance."""
-    catalogue = Catalogue("k", (scene(commitment_types=("dinner",)),), (DINNER,), (), ())
+@pytest.fixture(params=["plain", "encrypted"])
+def log(request, tmp_path, monkeypatch):
+    """A log, plain or encrypted, with a catalogue and one utterance."""
+    monkeypatch.setenv("COMMITMENTS_KEY_STORE", str(tmp_path / "keys"))
     with open_log(tmp_path / "log", must_exist=False) as embedded:
-        append_events(embedded, [build_genesis(catalogue), SAID])
+        append_events(embedded, [build_genesis(DINNER_CATALOGUE)])
+    if request.param == "encrypted":
+        mark_encrypted(tmp_path / "log")
+    with open_log(tmp_path / "log") as embedded:
+        append_events(embedded, [SAID])
         yield embedded
 
 
@@ -33,10 +35,10 @@ def test_a_second_run_appends_nothing(log):
     first = extract_log(log)
     second = extract_log(log)
     log.fold_pending()
-    rows = [read_output("contracts", one.record.value) for one in log.outputs("contracts")]
+    standing = EmbeddedControl(log).look(SAID.tenant, SAID.user)
 
     assert (Extracted(1, 4, 0), Extracted(1, 0, 4)) == (first, second)
-    assert [] == [row for row in rows if isinstance(row, PredicateRow)]
+    assert ((), 1, 3) == (standing.contract, len(standing.proposals), len(standing.slots))
     assert [] == list(log.outputs("rejections"))
 
 
