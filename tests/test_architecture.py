@@ -22,7 +22,8 @@ ALLOWED_OUTSIDE = {
     "schemas": {"fastavro", "avro", "pydantic"},
     "processors": {"numpy", "tzdata"},
     "streams": {
-        "aiokafka", "faust", "mode", "confluent_kafka", "rocksdict", "structlog", "google_crc32c", "numpy",
+        "aiokafka", "faust", "mode", "confluent_kafka", "rocksdict", "structlog", "google_crc32c",
+        "numpy",
     },
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -35,6 +36,27 @@ from streams.embedded import Embedded
 
 WAIT_MS = 30_000
 ASK_REMEDY = """write for example --ask seats=2, and texts in quotes: --ask city='"Bonn"'"""
+
+
+EMPTY_REQUEST = TurnRequested(
+    scene="",
+    text=None,
+    utterance_ids=(),
+    participants=(),
+    scopes=(),
+    asks=(),
+    wanted_dimensions=(),
+    mode=TurnMode.TURN,
+    budget_main=None,
+    budget_tail=None,
+    as_of_ms=None,
+    deadline_ms=None,
+    catalogue_digest=None,
+    ruleset=None,
+    scores=(),
+    retry_of=None,
+)
+"""A request that asks for nothing; the options of the command are laid over it."""
 
 
 def register(app: typer.Typer) -> None:
@@ -76,23 +98,16 @@ def turn(
     --candidates call.json
     """
     with reported(as_json=as_json), open_log(log) as embedded:
-        request = TurnRequested(
+        request = replace(
+            EMPTY_REQUEST,
             scene=scene,
             text=text,
-            utterance_ids=(),
             participants=tuple(participant or ()),
-            scopes=(),
             asks=tuple(_read_ask(part) for part in ask or ()),
             wanted_dimensions=tuple(wanted or ()),
             mode=mode,
             budget_main=budget_main,
             budget_tail=budget_tail,
-            as_of_ms=None,
-            deadline_ms=None,
-            catalogue_digest=None,
-            ruleset=None,
-            scores=(),
-            retry_of=None,
         )
         offered = None if candidates is None else _read_candidates(candidates)
         envelope = _Envelope(tenant, user, turn_id)
@@ -108,13 +123,17 @@ def turn(
         topic, record = _find_outcome(embedded, tenant, user, events[0].event_id)
     if record is None:
         raise typer.Exit(_explain_absence(embedded, end, events[0].event_id, as_json=as_json))
+    _show(topic, record, events[0].event_id, as_json=as_json)
+
+
+def _show(topic: str, record: Any, turn_id: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"topic": topic, "record": render_record(record)})
-    else:
-        _, what, detail = describe(record)
-        out.print(f"{topic}: {clean(what)}")
-        out.print(clean(getattr(record, "text", "") or detail))
-        out.print(f"turn {clean(events[0].event_id)}; commitments explain shows why")
+        return
+    _, what, detail = describe(record)
+    out.print(f"{topic}: {clean(what)}")
+    out.print(clean(getattr(record, "text", "") or detail))
+    out.print(f"turn {clean(turn_id)}; commitments explain shows why")
 
 
 class _Envelope:

@@ -12,7 +12,8 @@ from tests.said_words import DINNER_WORDS, utterance
 WORDS = st.sampled_from(
     [
         "I", "my", "wife", "never", "not", "unless", "except", "call", "me", "at", "7", "pm",
-        "7:30", "half past", "2", "two", "people", "seats", "$", "50", "EUR", "20 euros", "march", "3rd",
+        "7:30", "half past", "2", "two", "people", "seats", "$", "50", "EUR", "20 euros", "march",
+        "3rd",
         "tomorrow", "next", "friday", "Thai", "Italian", "school emergency", "allergic to", "nuts",
         "makes", "ill", "favourite", "is", ",", ".", "?", "\n", ":", '"', ">", "<a>", "}", "{",
         "assistant:", "or", "and", "no", "actually", "32nd", "999", "1e9", "٣", "²", "½", "İ",
