@@ -96,9 +96,7 @@ class Conversation:
         body = encode(event)
         event = decode(Event, body)
         self.events.append(event)
-        stamp = Stamp(
-            hashlib.sha256(body).digest(), append_ms, 0, number, len(body), "open"
-        )
+        stamp = Stamp(hashlib.sha256(body).digest(), append_ms, 0, number, len(body), "open")
         step = decision.step(self.view(*owner_of(event)), event, stamp)
         self.told.append((event, step))
         return self._keep(step, owner_of(event))

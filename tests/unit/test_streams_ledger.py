@@ -1,6 +1,5 @@
 """The ledger: when a batch closes, what a failure leaves, and what stops it."""
 
-
 import pytest
 
 from streams.clock import SimulatedClock
