@@ -23,6 +23,7 @@ from streams.authentication import RecordedCheck
 from streams.core_reducer import ERASED, CoreReducer
 from streams.failures import StreamsError
 from streams.ports import Folded, OutputRecord
+from streams.row_digest import digest_row
 from streams.scratch_rows import ScratchRows
 
 EVENTS_PER_CHUNK: Final = 1_000
@@ -183,7 +184,7 @@ class _Replay:
             return kept.count, kept.total
         for prefix in shared:
             for key, value in self._rows.scan(prefix):
-                kept = kept.replace([(key, value, None)])
+                kept = kept.replace([(key, digest_row(key, value), None, None)])
         return kept.count, kept.total
 
 
