@@ -24,6 +24,7 @@ from processors.predicates.text import PredicateTextError, parse
 from processors.predicates.walk import read_text_slots
 from processors.situation import Situation
 from schemas.predicate import Predicate
+from schemas.value import Value
 
 _KEPT_MAX: Final = 16_384  # Texts whose reading is kept: 32 users with a full contract.
 
@@ -72,6 +73,16 @@ def find_fixings(predicate: Predicate, slot: str) -> tuple[Comparison, ...]:
     """
     demands = _read_demands(predicate.expression)
     return tuple(comparison for name, comparison in demands if name == slot)
+
+
+def list_fixed(predicate: Predicate) -> tuple[tuple[str, Value], ...]:
+    """Return (slot, value) of every equality by which the rule fixes a slot to a literal."""
+    fixed = []
+    for name, comparison in _read_demands(predicate.expression):
+        side = comparison.right if isinstance(comparison.right, Literal) else comparison.left
+        assert isinstance(side, Literal), "a demand compares a slot with a literal"
+        fixed.append((name, side.value))
+    return tuple(fixed)
 
 
 @lru_cache(maxsize=_KEPT_MAX)

@@ -56,6 +56,7 @@ def _propose(document: dict[str, Any], rng: random.Random) -> dict[str, Any]:
         if unit.get("slot") in names:
             known[unit["slot"]] = unit["value"]
             cited.append(unit["id"])
+    known |= document.get("confirmed", {})
     slots = {name: known[name] for name in names if name in known}
     if slots and rng.random() < 0.1:
         slots.pop(rng.choice(sorted(slots)))
