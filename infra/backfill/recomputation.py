@@ -36,7 +36,7 @@ from streams.opening import ErasedEventError, Opened, Opener, PlainOpener
 from streams.scratch_rows import ScratchRows
 from streams.user_cache import CachedView, UserCache
 
-EVENTS_PER_FLUSH: Final = 1_000
+EVENTS_PER_FLUSH: Final = 250
 _TURN_EVENTS: Final = (TurnRequested, *ANSWERS)
 
 TurnKey = tuple[str, str, str]

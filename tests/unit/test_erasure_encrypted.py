@@ -87,6 +87,18 @@ def test_no_file_tells_of_an_erased_user(folder, tmp_path):
     assert [] == find_canary(folder, tmp_path / "keys")
 
 
+def test_no_key_of_an_erased_user_is_left(folder, tmp_path):
+    """The key store holds neither a data key nor a user key of ada, and all of bob's."""
+    store = FileKeyStore(tmp_path / "keys")
+    ada, bob = (store.name_user("acme", user) for user in ("ada", "bob"))
+    before = store.list_references(bob)
+    erase_user(folder, "ada")
+
+    assert [] == store.list_references(ada)
+    assert before == store.list_references(bob)
+    assert 1 == store.rotate()[0]
+
+
 def test_other_users_are_unchanged_byte_for_byte(folder):
     """What was put out for bob is the same before and after ada is erased."""
     before = raw_outputs(folder, "bob")
