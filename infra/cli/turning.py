@@ -120,7 +120,7 @@ def turn(
         if backend is not None:
             with open_generator(backend, PLAIN) as generator:
                 answer_turn(embedded, generator, tenant, user, events[0].event_id)
-        topic, record = _find_outcome(embedded, tenant, user, events[0].event_id)
+        topic, record = _find_outcome(embedded, end, (tenant, user, events[0].event_id))
     if record is None:
         raise typer.Exit(_explain_absence(embedded, end, events[0].event_id, as_json=as_json))
     _show(topic, record, events[0].event_id, as_json=as_json)
@@ -198,18 +198,24 @@ def _read_candidates(path: Path) -> tuple[Candidate, ...]:
         raise CommandError(f"{path}: {error}", "give a list of candidates as JSON") from None
 
 
-def _find_outcome(embedded: Embedded, tenant: str, user: str, turn_id: str) -> tuple[str, Any]:
+def _find_outcome(embedded: Embedded, first: int, turn: tuple[str, str, str]) -> tuple[str, Any]:
+    """Return what came of a turn (tenant, user, id) that was asked at offset ``first`` or later."""
     for topic in (*OUTCOME_TOPICS, "packets"):
-        for output in embedded.outputs(topic):
+        for output in embedded.outputs(topic, after=_before(first)):
             record = read_output(topic, output.record.value or b"")
-            if (record.tenant, record.user, record.turn_id) == (tenant, user, turn_id):
+            if (record.tenant, record.user, record.turn_id) == turn:
                 return topic, record
     return "", None
 
 
+def _before(offset: int) -> tuple[int, int] | None:
+    """Return the place behind which the outputs of an event stand; None for the first event."""
+    return (offset - 1, 2**31) if offset else None
+
+
 def _explain_absence(embedded: Embedded, first: int, turn_id: str, *, as_json: bool) -> int:
     """Say why a request had no outcome: the rejection of one of its events."""
-    for output in embedded.outputs("rejections", after=(first - 1, 2**31) if first else None):
+    for output in embedded.outputs("rejections", after=_before(first)):
         rejection = read_output("rejections", output.record.value or b"")
         message = {"turn": turn_id, "rejected": rejection.reason, "detail": rejection.detail}
         print_json(message) if as_json else out.print(
