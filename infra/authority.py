@@ -1,4 +1,4 @@
-"""How far the principals of a log can be trusted, and replay of it without keys (spec 1.6)."""
+"""How far the principals of a log can be trusted, and what was recorded of it (spec 1.6)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -8,7 +8,6 @@ from schemas.codec import DecodeError, decode, unframe
 from schemas.event import Event, Genesis
 from schemas.fate import Fate
 from schemas.row import RegimeRow
-from streams.authentication import Authenticator, NoKeys, RecordedCheck
 from streams.embedded import Embedded
 from streams.row_store import RowStore
 from streams.user_cache import decode_row, row_key
@@ -18,6 +17,9 @@ OPEN_MODE: Final = (
     "every certificate says so"
 )
 AUTHENTICATED_MODE: Final = "authenticated: an event counts only with a mac that verifies"
+CHECKED_MODE: Final = (
+    "macs are checked; where the genesis record demands them only a verified one counts"
+)
 
 
 def is_authenticated(store: RowStore | None) -> bool:
@@ -43,16 +45,6 @@ def _begins_authenticated(embedded: Embedded) -> bool:
             return False
         return isinstance(payload, Genesis) and payload.authenticated
     return False
-
-
-def build_recorded_check(store: RowStore | None) -> Authenticator:
-    """Return an authenticator that repeats what was once decided; it needs no keys.
-
-    ``store`` is that of the original folding and stays open as long as the check is used.
-    """
-    if store is None or not is_authenticated(store):
-        return NoKeys()
-    return RecordedCheck(RecordedFates(store).find)
 
 
 class RecordedFates:

@@ -19,6 +19,7 @@ ALLOWED_KEYS: Final = frozenset(
         "batch", "events", "outputs", "rows", "bytes", "duration_ms", "reason", "role", "worker",
         "exit_code", "attempt", "crash_point", "durability", "mode", "version", "count",
         "exception_type", "exception_place", "remedy", "port", "lag", "restored", "gaps",
+        "authority",
     }
 )  # fmt: skip
 _PLAIN: Final = (str, int, bool, float, type(None))

@@ -20,7 +20,9 @@ import structlog
 from aiohttp import web
 
 from infra.appending import seal_event
+from infra.authority import CHECKED_MODE, OPEN_MODE
 from infra.keys import configured_keys
+from infra.opening import PLAIN_MODE
 from infra.operations import start_endpoints
 from infra.provision import TopicSet, describe_durability, plan
 from schemas.topics import EVENTS, PARTITIONS_DEFAULT, name_topic
@@ -88,6 +90,8 @@ def serve(settings: ServeSettings, *, build_reducer: Callable[[int], Reducer]) -
         durability=describe_durability(wanted),
         topic=f"{settings.prefix}events",
         partitions=settings.partitions,
+        authority=OPEN_MODE if configured_keys() is None else CHECKED_MODE,
+        mode=PLAIN_MODE,
     )
     return asyncio.run(_Service(settings, build_reducer, log).run())
 
