@@ -62,7 +62,9 @@ def run_variant(
         open_turns = _list_unanswered(embedded, variant, fixtures, packets)
         answers = _answer(variant, open_turns, packets, generator, tokens_max)
         done = 0
-        while chunk := list(islice(answers, ANSWERS_PER_APPEND)):
+        # An answer that took a model's time is on disk before the next one is asked for.
+        size = ANSWERS_PER_APPEND if generator.simulated else 1
+        while chunk := list(islice(answers, size)):
             append_events(embedded, chunk)
             done += len(chunk)
             if progress is not None:
