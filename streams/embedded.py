@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from schemas.ledger import Head
+from streams.clean_close import Proof, leave_mark, take_mark
 from streams.clock import Clock, SystemClock
 from streams.crash_points import reach
 from streams.failures import FoldingElsewhere, StoreDamaged, StoreUnavailable, StreamsError
@@ -103,8 +104,10 @@ class Embedded:
         """Append records in order and return their offsets; they are durable on return."""
         return self.log.append(records)
 
-    def fold_pending(self, progress: Progress | None = None) -> FoldCounts:
-        """Fold and commit everything up to the end of the log.
+    def fold_pending(
+        self, progress: Progress | None = None, proof: Proof = Proof.OF_UNCLEAN_ROWS
+    ) -> FoldCounts:
+        """Fold and commit everything up to the end of the log; first the rows are proved.
 
         Raises:
             FoldingElsewhere: another process folds; wait_for() its outcome instead.
@@ -115,7 +118,7 @@ class Embedded:
             rebuilds = 0
             while True:
                 try:
-                    events, batches = self._fold_all(progress)
+                    events, batches = self._fold_all(progress, proof)
                 except StoreDamaged as damage:
                     if rebuilds == REBUILDS_MAX:
                         raise StoreUnavailable(
@@ -210,7 +213,7 @@ class Embedded:
             FoldingElsewhere: the process that folds will check at its next start.
         """
         write_file(self._files, self._folder.suspect, b"")
-        return self.fold_pending()
+        return self.fold_pending(proof=Proof.OF_ALL_ROWS)
 
     @contextmanager
     def reading(self) -> Iterator[RowStore | None]:
@@ -230,26 +233,34 @@ class Embedded:
         """Release the log's files."""
         self.log.close()
 
-    def _fold_all(self, progress: Progress | None) -> tuple[int, int]:
+    def _fold_all(self, progress: Progress | None, proof: Proof) -> tuple[int, int]:
+        vouched = take_mark(self._folder)
         store = open_writer(self._folder.rows)
         try:
             reach("store_opened")
             if self._files.exists(self._folder.suspect):
                 check_history(store)
                 self._files.remove(self._folder.suspect)
+                vouched = None
+            if proof is Proof.OF_ALL_ROWS:
+                vouched = None
             copy = LedgerCopy(self._folder.ledgers, identity=self.log.identity, clock=self._clock)
             try:
-                return self._fold_into(store, copy, progress)
+                begun, head = self._fold_into(store, copy, progress, vouched)
+                stored = store.head()
             finally:
                 copy.close()
         finally:
             store.close()
+        if stored is not None:
+            leave_mark(self._folder, stored)
+        return head.next_offset - begun.next_offset, head.batch - begun.batch
 
     def _fold_into(
-        self, store: RowStore, copy: LedgerCopy, progress: Progress | None
-    ) -> tuple[int, int]:
+        self, store: RowStore, copy: LedgerCopy, progress: Progress | None, vouched: bytes | None
+    ) -> tuple[Head, Head]:
         ledger = Ledger(log=self.log, store=store, reducer=self._reducer, clock=self._clock)
-        ledger.start()
+        ledger.start(vouched)
         begun = ledger.head
         copy.compare(store, batches=begun.batch)
         while expected := copy.find(ledger.head):
@@ -262,7 +273,7 @@ class Embedded:
             copy.add(ledger.last_record)
             self._report(progress, begun, ledger.head)
         reach("fold_ended")
-        return ledger.head.next_offset - begun.next_offset, ledger.head.batch - begun.batch
+        return begun, ledger.head
 
     def _report(self, progress: Progress | None, begun: Head, head: Head) -> None:
         if progress is not None:

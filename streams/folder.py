@@ -60,6 +60,11 @@ class Folder:
         return self.path / "rows.suspect"
 
     @property
+    def clean(self) -> Path:
+        """Return the mark of a row store that was closed cleanly."""
+        return self.path / "rows.clean"
+
+    @property
     def fold_lock(self) -> Path:
         """Return the lock of the single folding process."""
         return self.path / "fold.lock"

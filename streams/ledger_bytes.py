@@ -77,6 +77,11 @@ def encode_head(head: Head) -> bytes:
     return codec.frame(head)
 
 
+def digest_head(head: Head) -> bytes:
+    """Return the digest of the head row's bytes."""
+    return hashlib.sha256(encode_head(head)).digest()
+
+
 def decode_head(content: bytes) -> Head:
     """Return the head row; DecodeError if the bytes are none."""
     return codec.unframe(Head, content)[0]

@@ -20,6 +20,7 @@ from infra.cli.console import (
 from infra.expiry import expire_turns
 from infra.opening import describe_mode
 from infra.summary import summarise
+from streams.clean_close import Proof
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +43,7 @@ def run(log: LogOption, *, as_json: JsonOption = False) -> None:
             err.print(mode)
         started = time.perf_counter()
         with progress_bar("folding", as_json=as_json) as update:
-            folded = embedded.fold_pending(update).events
+            folded = embedded.fold_pending(update, Proof.OF_ALL_ROWS).events
             if expire_turns(embedded):
                 folded += embedded.fold_pending(update).events
         seconds = time.perf_counter() - started

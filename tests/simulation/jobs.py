@@ -12,12 +12,13 @@ from typing import Any
 
 from rocksdict import Rdict
 
+from streams.clean_close import Proof
 from streams.embedded import Embedded
 from streams.failures import FoldingElsewhere, LogDamaged, StoreDamaged, StreamsError
 from streams.files import DiskFiles
 from streams.folder import Folder, holding_fold_lock
 from streams.ports import NewRecord
-from streams.row_store import build_options
+from streams.row_store import RowStore, build_options
 from tests.simulation.counting import CountingReducer
 from tests.simulation.history import make_event
 from tests.simulation.invariants import check_folder
@@ -61,6 +62,24 @@ def fold(path: str) -> dict[str, int]:
     with Embedded(Path(path), CountingReducer()) as embedded:
         counts = embedded.fold_pending()
         return {"events": counts.events, "rebuilds": counts.rebuilds}
+
+
+def fold_proved(path: str) -> None:
+    """Fold what is pending after proving every row, as run does."""
+    with Embedded(Path(path), CountingReducer()) as embedded:
+        embedded.fold_pending(proof=Proof.OF_ALL_ROWS)
+
+
+def count_proofs(path: str, *, proved: bool = False) -> int:
+    """Fold what is pending; return how often all rows were read for a proof."""
+    proofs = []
+    verify = RowStore.verify
+    RowStore.verify = lambda *of: (proofs.append(1), verify(*of))[-1]  # type: ignore[method-assign]
+    try:
+        fold_proved(path) if proved else fold(path)
+    finally:
+        RowStore.verify = verify  # type: ignore[method-assign]
+    return len(proofs)
 
 
 def heal(path: str) -> None:
@@ -204,6 +223,8 @@ JOBS: dict[str, Callable[..., Any]] = {
         append,
         check,
         fold,
+        fold_proved,
+        count_proofs,
         heal,
         repair,
         tamper,

@@ -109,3 +109,48 @@ def test_an_edit_with_right_checksums_is_found(
     host.run("tamper", path=of["path"], tampering=tampering)
     host.run("fold" if "row" in tampering else "repair", path=of["path"])
     assert EVENTS == host.run("check", **of)
+
+
+@pytest.mark.parametrize("name", ["closed", "killed"])
+def test_a_flip_that_leaves_no_trace(
+    host: Host, folders: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    """A flipped byte under an unchanged size and time is met when its block is read, or by run."""
+    draw = random.Random(f"silent {name}")
+    rows = folders[name] / "log" / "rows"
+    files = sorted(p for p in rows.iterdir() if p.stat().st_size)
+    for file in files:
+        position = draw.randrange(file.stat().st_size)
+        of = copy_folder(folders[name], tmp_path / "copy")
+        victim = tmp_path / "copy" / "log" / "rows" / file.name
+        stat = victim.stat()
+        content = bytearray(victim.read_bytes())
+        content[position] ^= 0xFF
+        victim.write_bytes(content)
+        os.utime(victim, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        host.run("append", path=of["path"], events=EVENTS + 40)
+        host.run("fold", path=of["path"])
+        host.run("fold_proved", path=of["path"])
+        host.run("heal", path=of["path"])
+        assert EVENTS + 40 == host.run("check", **of), (file.name, position)
+
+
+def test_a_clean_close_spares_the_proof(
+    host: Host, folders: dict[str, Path], tmp_path: Path
+) -> None:
+    """Untouched rows are taken as proved at a fold; a run proves them, and so does every change."""
+    of = copy_folder(folders["closed"], tmp_path / "copy")
+    clean = tmp_path / "copy" / "log" / "rows.clean"
+
+    assert clean.exists()
+    assert 0 == host.run("count_proofs", path=of["path"])
+    assert 1 == host.run("count_proofs", path=of["path"], proved=True)
+    clean.unlink()
+    assert 1 == host.run("count_proofs", path=of["path"])
+    (tmp_path / "copy" / "log" / "rows" / "000999.sst.trash").touch()
+    assert 1 == host.run("count_proofs", path=of["path"])
+    assert 0 == host.run("count_proofs", path=of["path"])
+    assert KILLED == host.run("fold", path=of["path"], crash_at="store_opened")
+    assert not clean.exists()
+    assert 1 == host.run("count_proofs", path=of["path"])
+    assert EVENTS == host.run("check", **of)
