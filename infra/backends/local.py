@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -86,6 +87,7 @@ class LocalBackend:
         """
         self._file = find_model()
         self._threads = threads
+        self._starting = threading.Lock()
         self._server: LlamaServer | None = None
         self._client: OpenAIBackend | None = None
         self.model = self._file.stem
@@ -93,13 +95,15 @@ class LocalBackend:
 
     def answer(self, call: Call) -> Reply:
         """Answer within the call's time, once the server has started."""
-        if self._server is not None and self._server.process.poll() is not None:
-            self.close()
-        if self._server is None:
-            self._server = LlamaServer(self._file, threads=self._threads)
-        if self._client is None:
-            self._client = OpenAIBackend(self._server.address, form=Form.GUIDANCE)
-        return self._client.answer(call)
+        with self._starting:
+            if self._server is not None and self._server.process.poll() is not None:
+                self.close()
+            if self._server is None:
+                self._server = LlamaServer(self._file, threads=self._threads)
+            if self._client is None:
+                self._client = OpenAIBackend(self._server.address, form=Form.GUIDANCE)
+            client = self._client
+        return client.answer(call)
 
     def close(self) -> None:
         """End the server."""

@@ -5,6 +5,7 @@ log on which the same packets come out: the embedded one, Kafka, or a replay.
 """
 
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -25,6 +26,7 @@ class Recorder:
         """Write behind what the file holds already."""
         self._backend = backend
         self._file = path.open("a", encoding="utf-8")
+        self._writing = threading.Lock()
 
     @property
     def kind(self) -> str:
@@ -75,8 +77,9 @@ class Recorder:
             "model": self.model,
             "server_version": self.server_version,
         }
-        self._file.write(json.dumps(line | fields) + "\n")
-        self._file.flush()
+        with self._writing:
+            self._file.write(json.dumps(line | fields) + "\n")
+            self._file.flush()
 
 
 class RecordedBackend:

@@ -13,6 +13,7 @@ from infra.cli.console import CommandError, JsonOption, err, reported
 from infra.cli.gateway import serve_gateway
 from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
 from infra.extraction.kafka_service import serve_extractor
+from infra.generation.kafka_service import serve_generator
 from infra.kafka_settings import KafkaSettings
 from infra.logs import configure_logs
 from infra.reducers import build_reducer
@@ -85,7 +86,12 @@ def _serve_ledger(settings: KafkaSettings) -> int:
     )
 
 
-_RUN = {"ledger": _serve_ledger, "gateway": serve_gateway, "extractor": serve_extractor}
+_RUN = {
+    "ledger": _serve_ledger,
+    "gateway": serve_gateway,
+    "extractor": serve_extractor,
+    "generator": serve_generator,
+}
 
 
 def _supervise(workers: int, role: str, given: dict[str, Any]) -> int:

@@ -12,11 +12,13 @@ from infra.generation.generator import Generator
 from infra.generation.prompt import count_payload, count_tokens, show_event
 from infra.records import OUTCOME_TOPICS, read_output
 from schemas.catalogue import Catalogue
-from schemas.codec import DecodeError, digest, unframe
+from schemas.codec import DecodeError, digest
 from schemas.event import Event, GenerationFailed, TurnRequested
 from schemas.packet import Packet
-from schemas.row import CatalogueRow, DeadlineRow
+from schemas.row import CatalogueRow
 from streams.embedded import Embedded
+from streams.opening import ErasedEventError
+from streams.ports import LogRecord
 from streams.user_cache import decode_row, row_key
 
 FOLD_MS: Final = 60_000
@@ -58,7 +60,7 @@ class PendingTurns:
         self._packets: dict[Turn, Packet] = {}
         self._answered: dict[bytes, None] = {}
         self._catalogues: dict[bytes, Catalogue] = {}
-        self._after: Place | None = None
+        self._after: dict[str, Place] = {}
         self._history = _History(embedded)
 
     def answer(self) -> Iterator[Answered]:
@@ -97,27 +99,20 @@ class PendingTurns:
             self._embedded.wait_for(end - 1, timeout_ms=FOLD_MS)
 
     def _list_waiting(self, turn: Turn | None) -> list[Packet]:
-        for output in self._embedded.outputs("packets", after=self._after):
+        for output in self._embedded.outputs("packets", after=self._after.get("packets")):
             packet = read_output("packets", output.record.value or b"")
             self._packets[packet.tenant, packet.user, packet.turn_id] = packet
-            self._after = (output.offset, output.place)
-        pending = self._list_pending()
-        self._packets = {turn: item for turn, item in self._packets.items() if turn in pending}
+            self._after["packets"] = (output.offset, output.place)
+        for topic in OUTCOME_TOPICS:
+            for output in self._embedded.outputs(topic, after=self._after.get(topic)):
+                ended = read_output(topic, output.record.value or b"")
+                self._packets.pop((ended.tenant, ended.user, ended.turn_id), None)
+                self._after[topic] = (output.offset, output.place)
         return [
             item
             for place, item in self._packets.items()
             if turn in {None, place} and digest(item) not in self._answered
         ]
-
-    def _list_pending(self) -> frozenset[Turn]:
-        with self._embedded.reading() as store:
-            if store is None:
-                return frozenset()
-            rows = [
-                decode_row(DeadlineRow, data)
-                for _, data in store.scan(row_key(b"p", DeadlineRow, ""))
-            ]
-        return frozenset((row.tenant, row.user, row.turn_id) for row in rows)
 
     def find_catalogue(self, name: bytes) -> Catalogue:
         """Return the catalogue of a digest that stands in a packet or certificate."""
@@ -143,13 +138,13 @@ class _History:
         while records := self._embedded.log.read(self._next, limit=READ_LIMIT):
             for record in records:
                 self._next = record.offset + 1
-                self._add(record.value)
+                self._add(record)
         return self._at_turn.get((packet.tenant, packet.user, packet.turn_id), 0)
 
-    def _add(self, value: bytes | None) -> None:
+    def _add(self, record: LogRecord) -> None:
         try:
-            event, _ = unframe(Event, value)
-        except DecodeError:
+            event = self._embedded.opener.open(record).event
+        except (DecodeError, ErasedEventError):
             return
         own = self._seen.setdefault((event.tenant, event.user), {})
         if event.event_id in own:
