@@ -250,7 +250,9 @@ class Worker:
                 }
             )
         for lane in self._lanes.values():
-            if lane.has_input and now - lane.committed_at_ns > STALL_S * 1e9:
+            if not lane.has_input:
+                lane.committed_at_ns = now  # A quiet partition owes nothing: count from its input.
+            elif now - lane.committed_at_ns > STALL_S * 1e9:
                 self._exit_process(
                     EXIT_RESTART, f"partition {lane.partition}: input waits, nothing is committed"
                 )
