@@ -13,12 +13,15 @@ from confluent_kafka import Producer
 
 from schemas.event import Event, Principal, PrincipalKind, TurnExpired
 from schemas.identity import prefix_lengths
+from schemas.row import DeadlineRow
 from streams.connection import Connection, describe_for_ledger
 from streams.core_reducer import list_due
 from streams.kafka_log import quiet_logger
 from streams.ports import NewRecord, RowReader
 
 EXPIRE_EVERY_S: Final = 1.0
+AGAIN_AFTER_S: Final = 30.0
+"""What was appended and has not come back by then is appended again; the id makes it harmless."""
 
 
 def build_expiry(tenant: str, user: str, turn_id: str, now_ms: int) -> Event:
@@ -57,6 +60,7 @@ class Expirer:
         self._seal = seal
         self._producer: Any = None
         self._looked_at: dict[int, float] = {}
+        self._sent_at: dict[tuple[str, str, str], float] = {}
 
     def expire(self, partition: int, rows: RowReader) -> int:
         """Append TurnExpired for every due turn of a partition; return how many there were."""
@@ -65,8 +69,10 @@ class Expirer:
             return 0
         self._looked_at[partition] = now
         now_ms = time.time_ns() // 1_000_000
-        due = list_due(rows, now_ms)
+        self._sent_at = {k: at for k, at in self._sent_at.items() if now - at < AGAIN_AFTER_S}
+        due = [row for row in list_due(rows, now_ms) if _name(row) not in self._sent_at]
         for row in due:
+            self._sent_at[_name(row)] = now
             record = self._seal(build_expiry(row.tenant, row.user, row.turn_id, now_ms))
             self._open().produce(self._topic, record.value, record.key, partition)
         if due:
@@ -77,3 +83,7 @@ class Expirer:
         if self._producer is None:
             self._producer = Producer(self._settings, logger=quiet_logger())
         return self._producer
+
+
+def _name(row: DeadlineRow) -> tuple[str, str, str]:
+    return row.tenant, row.user, row.turn_id

@@ -114,5 +114,5 @@ def test_a_turn_past_its_deadline_is_expired_by_the_owner(
     deployment.run("activate", "--operator", "ops", "--ruleset", "2")
 
     # Genesis and ruleset on both partitions, the request, and the owner's TurnExpired.
-    await_true(lambda: deployment.folded() == 6, timeout_s=60, what="the turn has expired")
+    await_true(lambda: deployment.folded() >= 6, timeout_s=60, what="the turn has expired")
     assert 'topic="failures"} 1.0' in deployment.read("metrics")
