@@ -16,12 +16,14 @@ from typing import Final, Self
 from schemas.ledger import Head
 from streams.clean_close import Proof, leave_mark, take_mark
 from streams.clock import Clock, SystemClock
+from streams.collection import collecting_rarely
 from streams.crash_points import reach
 from streams.failures import FoldingElsewhere, StoreDamaged, StoreUnavailable, StreamsError
 from streams.files import DiskFiles, Files, write_file
 from streams.folder import Folder, holding_fold_lock, prepare
 from streams.history_check import check_history
 from streams.ledger import Ledger
+from streams.ledger_bytes import digest_head
 from streams.ledger_copy import LedgerCopy
 from streams.local_log import SEGMENT_BYTES, LocalLog
 from streams.opening import Opener, PlainOpener
@@ -72,6 +74,7 @@ class Embedded:
         self._opener = PlainOpener() if opener is None else opener
         self._files = DiskFiles() if files is None else files
         self._clock = SystemClock() if clock is None else clock
+        self._held: bytes | None = None
         self.manifest = prepare(self._folder, self._files)
         self.log = LocalLog(
             self._folder.log,
@@ -114,7 +117,7 @@ class Embedded:
             StoreUnavailable, LogDamaged, LogShortened, LogGap: folding stopped before the next
                 acknowledgement; the message names the remedy.
         """
-        with holding_fold_lock(self._folder, self._files):
+        with holding_fold_lock(self._folder, self._files), collecting_rarely():
             rebuilds = 0
             while True:
                 try:
@@ -234,7 +237,7 @@ class Embedded:
         self.log.close()
 
     def _fold_all(self, progress: Progress | None, proof: Proof) -> tuple[int, int]:
-        vouched = take_mark(self._folder)
+        vouched, held, self._held = take_mark(self._folder), self._held, None
         store = open_writer(self._folder.rows)
         try:
             reach("store_opened")
@@ -244,36 +247,37 @@ class Embedded:
                 vouched = None
             if proof is Proof.OF_ALL_ROWS:
                 vouched = None
-            copy = LedgerCopy(self._folder.ledgers, identity=self.log.identity, clock=self._clock)
-            try:
-                begun, head = self._fold_into(store, copy, progress, vouched)
-                stored = store.head()
-            finally:
-                copy.close()
+            ledger = Ledger(log=self.log, store=store, reducer=self._reducer, clock=self._clock)
+            ledger.start(vouched, held)
+            counts = self._fold_into(ledger, store, progress)
+            stored = store.head()
         finally:
             store.close()
         if stored is not None:
             leave_mark(self._folder, stored)
-        return head.next_offset - begun.next_offset, head.batch - begun.batch
+            self._held = digest_head(stored)
+        return counts
 
     def _fold_into(
-        self, store: RowStore, copy: LedgerCopy, progress: Progress | None, vouched: bytes | None
-    ) -> tuple[Head, Head]:
-        ledger = Ledger(log=self.log, store=store, reducer=self._reducer, clock=self._clock)
-        ledger.start(vouched)
+        self, ledger: Ledger, store: RowStore, progress: Progress | None
+    ) -> tuple[int, int]:
         begun = ledger.head
-        copy.compare(store, batches=begun.batch)
-        while expected := copy.find(ledger.head):
-            ledger.fold_recorded(expected)
-            self._report(progress, begun, ledger.head)
-        if ledger.head.batch > begun.batch:
-            ledger.start()
-        copy.keep(store, batches=ledger.head.batch)
-        while ledger.fold_batch():
-            copy.add(ledger.last_record)
-            self._report(progress, begun, ledger.head)
+        copy = LedgerCopy(self._folder.ledgers, identity=self.log.identity, clock=self._clock)
+        try:
+            copy.compare(store, batches=begun.batch)
+            while expected := copy.find(ledger.head):
+                ledger.fold_recorded(expected)
+                self._report(progress, begun, ledger.head)
+            if ledger.head.batch > begun.batch:
+                ledger.start()
+            copy.keep(store, batches=ledger.head.batch)
+            while ledger.fold_batch():
+                copy.add(ledger.last_record)
+                self._report(progress, begun, ledger.head)
+        finally:
+            copy.close()
         reach("fold_ended")
-        return begun, ledger.head
+        return ledger.head.next_offset - begun.next_offset, ledger.head.batch - begun.batch
 
     def _report(self, progress: Progress | None, begun: Head, head: Head) -> None:
         if progress is not None:

@@ -77,10 +77,11 @@ class Ledger:
             raise LedgerBroken("this ledger has committed no batch yet")
         return self._last_record
 
-    def start(self, vouched: bytes | None = None) -> None:
+    def start(self, vouched: bytes | None = None, held: bytes | None = None) -> None:
         """Restore the position and prove it: rows against head row, head row against log.
 
-        The rows of the head whose digest is ``vouched`` are taken as proved.
+        The rows of the head whose digest is ``vouched`` are taken as proved; those of the head
+        whose digest is ``held`` are what the reducer still has decoded.
 
         Raises:
             StoreDamaged: the rows are damaged, foreign or of another core: wipe, fold again.
@@ -89,9 +90,11 @@ class Ledger:
         """
         self._head = None
         self._waiting = ()
-        self._reducer.reset()
         stored = self._store.head()
-        if stored is None or vouched != digest_head(stored):
+        digest = None if stored is None else digest_head(stored)
+        if digest is None or digest != held:
+            self._reducer.reset()
+        if digest is None or digest != vouched:
             self._store.verify(stored)
         reach("store_verified")
         head = (

@@ -17,8 +17,8 @@ from processors.compilation.history import (
 )
 from processors.compilation.slots import is_valid, settle_set
 from processors.compilation.units import (
+    STATING,
     TEXT,
-    Stating,
     build_slot_unit,
     build_text_unit,
     build_unit,
@@ -37,11 +37,13 @@ from schemas.event import (
     SlotStatement,
     UtteranceObserved,
 )
+from schemas.record import compile_building
 from schemas.row import ConsequenceRow, EventRow, PredicateRow, Standing, StatementRow
 
 Key = tuple[str, str]
 """Subject and slot."""
 
+_build_standing: Final = compile_building(Standing)
 _OWN_WORD: Final = (Authority.ASSERTED, Authority.CONFIRMED)
 _BY_PLACE: Final = attrgetter("standing.seq", "place")
 
@@ -126,33 +128,27 @@ def _settle_set(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
 
 
 def _settle_many(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
-    """Find the statement that wins among several, and those that it leaves as evidence."""
+    """Find the statement that wins among several, and those that it leaves as evidence.
+
+    A later statement takes the place of an earlier one's unit unless the earlier one is stronger.
+    A confirmed predicate, or a commitment, that says the same leaves the evidence for it alone.
+    """
     bearings = pool.stated[key]
     bearings.sort(key=_BY_PLACE)
     strongest: Bearing | None = None  # Of the later ones; an earlier one must exceed it.
+    highest = -1
     for bearing in reversed(bearings):
-        if not is_valid(bearing.standing, pool.as_of_ms):
+        standing = bearing.standing
+        if not is_valid(standing, pool.as_of_ms):
             continue
-        if strongest is None or not _is_replaced(bearing, strongest):
+        own = rank(standing.authority)
+        if strongest is None or own > highest:
             _take_unit(pool, bearing)
-        if strongest is None or _outranks(bearing, strongest):
-            strongest = bearing
+            strongest, highest = bearing, own
+        elif strongest.source is None and strongest.standing.value == standing.value:
+            _take_unit(pool, bearing)
     if strongest is not None:
         slots[key] = strongest.standing
-
-
-def _outranks(bearing: Bearing, other: Bearing) -> bool:
-    return rank(bearing.standing.authority) > rank(other.standing.authority)
-
-
-def _is_replaced(bearing: Bearing, later: Bearing) -> bool:
-    """Return whether a later statement takes the place of this one's unit.
-
-    A confirmed predicate, or a commitment, that says the same leaves the evidence for it alone.
-    """
-    if _outranks(bearing, later):
-        return False
-    return later.source is not None or later.standing.value != bearing.standing.value
 
 
 def is_inside(scopes: tuple[str, ...], turn: frozenset[str]) -> bool:
@@ -191,7 +187,7 @@ def _take_evidence(
 def _take_statements(pool: Pool, view: View, row: EventRow, seq: int) -> None:
     event = row.event
     payload = event.payload
-    if not isinstance(payload, Stating):
+    if not isinstance(payload, STATING):
         return
     if isinstance(payload, FormSubmitted) and event.principal.kind is PrincipalKind.USER:
         pool.scenes[payload.scene or ""] = seq
@@ -200,7 +196,7 @@ def _take_statements(pool: Pool, view: View, row: EventRow, seq: int) -> None:
     inside = is_inside(scopes, pool.scopes)
     for index, statement in enumerate(list_statements(event)):
         start = statement.valid_from_ms
-        standing = Standing(
+        standing = _build_standing(
             statement.value, worth, event.event_id, seq,
             row.effective_ms if start is None else start, statement.valid_to_ms,
         )  # fmt: skip

@@ -5,6 +5,7 @@ Only the shape of units stands here; which of them are in E_t for a turn is ``re
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from processors.authority import speak
 from processors.situation import Unit
@@ -22,16 +23,18 @@ from schemas.event import (
     UtteranceObserved,
     UtteranceOrigin,
 )
+from schemas.record import compile_building
 from schemas.row import EventRow, PredicateRow, StatementRow
 from schemas.value import Value
 from schemas.value_json import render_json
 
+_build_unit: Final = compile_building(Unit)
+
 TEXT: str = "text"
 """The dimension of what a user said."""
 
-Stating = FormSubmitted | OutcomeObserved | ObservationCorrected
-_STATING = (FormSubmitted, OutcomeObserved, ObservationCorrected)
-"""The same for isinstance, which takes a tuple five times faster than a union."""
+STATING: Final = (FormSubmitted, OutcomeObserved, ObservationCorrected)
+"""Payloads of slot statements; isinstance takes a tuple five times faster than a union."""
 
 
 def is_own_text(event: Event) -> bool:
@@ -49,7 +52,7 @@ def count_units(event: Event) -> int:
     payload = event.payload
     if isinstance(payload, EvidenceRecorded):
         return len(payload.units)
-    if isinstance(payload, _STATING):
+    if isinstance(payload, STATING):
         return len([1 for statement in payload.statements if statement.value is not None])
     return int(is_own_text(event))
 
@@ -67,7 +70,7 @@ def is_hint(statement: StatementRow) -> bool:
 def list_statements(event: Event) -> tuple[SlotStatement, ...]:
     """Return the slot statements of an event; subject "" is the user, also when named by id."""
     payload = event.payload
-    if not isinstance(payload, _STATING):
+    if not isinstance(payload, STATING):
         return ()
     user = event.user
     for statement in payload.statements:
@@ -89,7 +92,7 @@ def units_of(
     event = row.event
     payload = event.payload
     worth = speak(event.principal.kind) if authority is None else authority
-    if isinstance(payload, _STATING):
+    if isinstance(payload, STATING):
         for index, statement in enumerate(list_statements(event)):
             if statement.value is not None:
                 yield (
@@ -106,7 +109,7 @@ def units_of(
 def build_unit(row: EventRow, seq: int, index: int, draft: UnitDraft, worth: Authority) -> Unit:
     """Return the unit of one draft; without a cost it costs its UTF-8 bytes."""
     content = draft.content
-    return Unit(
+    return _build_unit(
         f"{seq}#{index}", row.event.event_id, row.digest, seq, content, draft.reference, "",
         draft.slot, draft.value, draft.dimensions, worth, draft.tail_witness, draft.sensitivity,
         len(content.encode()) if draft.cost is None else draft.cost, None,
@@ -115,7 +118,7 @@ def build_unit(row: EventRow, seq: int, index: int, draft: UnitDraft, worth: Aut
 
 def build_text_unit(row: EventRow, seq: int, text: str, worth: Authority) -> Unit:
     """Return the unit of a user's utterance."""
-    return Unit(
+    return _build_unit(
         f"{seq}#0", row.event.event_id, row.digest, seq, text, None, "", None, None, (TEXT,),
         worth, False, Sensitivity.NONE, len(text.encode()), None,
     )  # fmt: skip
@@ -131,7 +134,7 @@ def build_slot_unit(
 ) -> Unit:
     """Return the unit of one slot statement; its dimension is the slot's name."""
     content = _write(statement.subject, statement.slot, statement.value)
-    return Unit(
+    return _build_unit(
         f"{seq}#{index}", event_id, digest, seq, content, None, statement.subject,
         statement.slot, statement.value, (statement.slot,), authority, False,
         Sensitivity.NONE, len(content.encode()), None,

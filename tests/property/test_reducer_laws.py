@@ -221,3 +221,21 @@ def test_a_folder_on_disk_holds_the_same(tmp_path, cache_bytes):
 
     assert plain.rows == rows
     assert plain.outputs == sorted(outputs, key=lambda one: one[:2])
+
+
+def test_rows_held_between_folds_are_those_of_the_folder(tmp_path):
+    """Of two that fold in turn each goes on behind the other, whatever it still holds decoded."""
+    records, _ = draw_log(7, users=2, events=60)
+    clock = SimulatedClock(start_ms=records[-1].timestamp_ms)
+    draw = random.Random(7)
+    both = [Embedded(tmp_path / "log", CoreReducer(), clock=clock) for _ in range(2)]
+    for one in records:
+        draw.choice(both).append([NewRecord(one.key, one.value)])
+        draw.choice(both).fold_pending()
+    plain = fold_plainly(both[0].log.read(0, limit=10_000))
+    with both[0].reading() as store:
+        rows = dict([*store.scan(b"u"), *store.scan(b"p")])
+    for embedded in both:
+        embedded.close()
+
+    assert plain.rows == rows
