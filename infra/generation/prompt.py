@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from infra.backends.port import Message
-from infra.generation.schema import list_types
-from processors.applicability import list_fixed
+from infra.generation.schema import list_types, read_confirmed
 from schemas.catalogue import Authority, Catalogue, CommitmentType, SlotDeclaration, SlotType
 from schemas.event import (
     Event,
@@ -150,20 +149,8 @@ def _show_payload(packet: Packet) -> dict[str, Any]:
             if item.status is not Uncovered.COVERED
         ],
         "units": [_show_unit(unit, rules) for unit in packet.units],
-        "confirmed": _show_confirmed(packet),
+        "confirmed": {n: show_value(v) for n, v in read_confirmed(packet).items()},
     }
-
-
-def _show_confirmed(packet: Packet) -> dict[str, Any]:
-    """Return the values that rules fix, by slot: a reading of the contract view, nothing more."""
-    found: dict[str, Any] = {}
-    for view in packet.contract:
-        predicate = view.predicate
-        own = predicate.subject in {"", packet.user}
-        if own and (not predicate.scenes or packet.scene in predicate.scenes):
-            for name, value in list_fixed(predicate):
-                found.setdefault(name, show_value(value))
-    return found
 
 
 def _show_type(kind: CommitmentType) -> dict[str, Any]:

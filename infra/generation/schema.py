@@ -6,8 +6,10 @@ constrained model invents no reference. It is an aid: whatever comes back is rea
 
 from typing import Any, Final
 
+from processors.applicability import list_fixed
 from schemas.catalogue import Catalogue, CommitmentType, SlotDeclaration, SlotType
 from schemas.packet import Packet
+from schemas.value import Value
 
 TEXT_CHARACTERS_MAX: Final = 200  # Keeps a small model from running on inside a text.
 ITEMS_MAX: Final = 16
@@ -38,14 +40,27 @@ def list_types(packet: Packet, catalogue: Catalogue) -> tuple[CommitmentType, ..
     return tuple(kind for kind in catalogue.types if kind.name in packet.commitment_types)
 
 
+def read_confirmed(packet: Packet) -> dict[str, Value]:
+    """Return the values that rules of this scene fix, by slot: a reading of the contract view."""
+    found: dict[str, Value] = {}
+    for view in packet.contract:
+        predicate = view.predicate
+        own = predicate.subject in {"", packet.user}
+        if own and (not predicate.scenes or packet.scene in predicate.scenes):
+            for name, value in list_fixed(predicate):
+                found.setdefault(name, value)
+    return found
+
+
 def _describe_type(kind: CommitmentType, packet: Packet) -> dict[str, Any]:
     slots = {slot.name: _describe_slot(slot) for slot in kind.slots}
+    fixed = read_confirmed(packet)
     units = [unit.unit_id for unit in packet.units]
     claims = [view.predicate.predicate_id for view in packet.contract]
     properties = {
         "commitment_type": {"type": "string", "enum": [kind.name]},
-        # No slot is required: a value that is not known is left out, never invented.
-        "slots": _object(slots, required=[]),
+        # A value that no rule fixes may be left out: what is not known is never invented.
+        "slots": _object(slots, required=[name for name in slots if name in fixed]),
         "evidence_ids": _list_of(units),
     }
     if claims:

@@ -22,7 +22,7 @@ from infra.generation.schema import build_schema
 from infra.genesis import build_genesis
 from infra.records import read_output
 from schemas.catalogue import SlotType, TextTemplate
-from schemas.event import CandidatesProposed, SurfaceProposed
+from schemas.event import CandidatesProposed, PredicateConfirmed, SurfaceProposed
 from tests.answer_mutations import CATALOGUE as EVERY_TYPE
 from tests.kitchen import asked, form, kitchen, packet_of, started
 from tests.situations import predicate
@@ -197,7 +197,7 @@ def test_quoted_text_keeps_its_meaning_and_loses_its_power():
 
 
 def test_the_schema_names_types_slots_and_activated_ids():
-    """Each slot type has its form; references are those of the packet; no slot is required."""
+    """Each slot type has its form; references are the packet's; no slot is demanded without a rule."""
     packet = replace(packet_with(), commitment_types=("order",))
 
     schema = build_schema(packet, EVERY_TYPE, candidates_max=1)
@@ -210,6 +210,23 @@ def test_the_schema_names_types_slots_and_activated_ids():
         "enum"
     ]
     assert schema == many["properties"]["candidates"]["items"]
+
+
+def test_what_rules_fix_is_shown_and_asked_for():
+    """The schema demands the slots that the contract fixes, and the prompt says their values."""
+    conversation = started()
+    conversation.tell(form(dish="soup", diet="vegan"))
+    rule = predicate("vegan", 'slots.diet == "vegan"')
+    other = predicate("elsewhere", 'slots.dish == "tart"', scenes=("picnic",))
+    for confirmed in (rule, other):
+        conversation.tell(PredicateConfirmed(None, confirmed, ()))
+    packet = packet_of(asked(conversation))
+
+    schema = build_schema(packet, kitchen(), candidates_max=1)
+    data = json.loads(build_prompt(packet, kitchen())[1].content)
+
+    assert ["diet"] == schema["properties"]["slots"]["required"]
+    assert {"diet": "vegan"} == data["confirmed"]
 
 
 @pytest.mark.parametrize(
