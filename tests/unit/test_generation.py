@@ -197,7 +197,7 @@ def test_quoted_text_keeps_its_meaning_and_loses_its_power():
 
 
 def test_the_schema_names_types_slots_and_activated_ids():
-    """Each slot type has its form; references are the packet's; no slot is demanded without a rule."""
+    """Each slot type has its form; references are the packet's; only rules demand a slot."""
     packet = replace(packet_with(), commitment_types=("order",))
 
     schema = build_schema(packet, EVERY_TYPE, candidates_max=1)
