@@ -16,6 +16,7 @@ from time import perf_counter_ns
 
 import numpy as np
 
+from benchmarks.figures import Figure
 from processors.activation.greedy import select_greedily
 from processors.activation.instance import prepare_instance
 from processors.activation.problem import MILLION, Problem
@@ -128,6 +129,22 @@ def measure(count: int, rounds: int) -> dict[str, object]:
         },
         "peak_kib": peak // 1024,
     }
+
+
+def list_figures() -> list[Figure]:
+    """Return the figures of (c)."""
+    figures = []
+    for count in SIZES:
+        row = measure(count, rounds=max(6, 20_000 // count))
+        valid = bool(row["equal"])
+        for mode in ("turn", "result"):
+            what = f"CBEA, {count} units, {mode} mode / plain greedy in numpy"
+            figures.append(Figure("c", what, row["ratio"][mode], valid=valid))
+            if count == 500:
+                what = f"CBEA, {count} units, {mode} mode"
+                bounds = {"floor": FLOOR_MS[mode], "aim": AIM_MS[mode]}
+                figures.append(Figure("c", what, row["ms"][mode], "ms", **bounds, valid=valid))
+    return figures
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from benchmarks.figures import Figure
 from streams.batch_draft import Draft, close_draft
 from streams.clock import SystemClock
 from streams.embedded import Embedded
@@ -173,6 +174,21 @@ def measure() -> dict[str, dict[str, float]]:
             "fold, 5,000 users": measure_fold(folder / "5", keys=KEYS),
             "fold, 100,000 users": measure_fold(folder / "6", keys=EVENTS),
         }
+
+
+def list_figures() -> list[Figure]:
+    """Return the figures of (g), and what else the ledger costs without rules."""
+    found = measure()
+    figures = [
+        Figure("g", f"{name} / raw append + fdatasync", part["ratio"])
+        for name, part in found.items()
+        if "ratio" in part
+    ]
+    for name, part in found.items():
+        if "folded_per_second" in part:
+            rate = part["folded_per_second"]
+            figures.append(Figure("g", f"counting reducer, {name}", rate, "events/s", rises=True))
+    return figures
 
 
 def measure_commit_in(folder: Path, events_per_commit: int) -> dict[str, float]:

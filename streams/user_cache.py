@@ -23,7 +23,9 @@ R = TypeVar("R")
 ROW_FORMAT: Final = b"\x01"
 CACHE_BYTES_DEFAULT: Final = 256 * 2**20
 _OBJECT_FACTOR: Final = 8  # Measured: a decoded row takes about eight times its encoded bytes.
-_OBJECT_BYTES: Final = 50  # Of a row before that factor.
+_OBJECT_BYTES: Final = 50  # Of a row before that factor,
+_TABLE_BYTES: Final = 40  # of a table,
+_OWNER_BYTES: Final = 130  # and of a user.
 _KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
 _PARTITION: Final = b"p"
 _PARTITION_SHARE: Final = 4  # At most a quarter of the cache.
@@ -103,6 +105,8 @@ class UserCache:
     def __init__(self, bytes_max: int = CACHE_BYTES_DEFAULT) -> None:
         """Keep at most about ``bytes_max`` bytes of decoded rows."""
         self._bytes_max = bytes_max
+        self._changed: list[_Table] = []
+        self._owners: OrderedDict[bytes, CachedView] = OrderedDict()
         self.drop()
 
     def view(
@@ -120,6 +124,7 @@ class UserCache:
             # The tables of the partition are everybody's.
             tables = dict(self._partition.tables)
             owner = self._owners[key] = CachedView(self, tenant, user, b"u" + key, tables)
+            self.grow(owner, _OWNER_BYTES)
         else:
             self._owners.move_to_end(key)
             owner.tenant, owner.user = tenant, user
@@ -176,15 +181,17 @@ class UserCache:
 
     def drop(self) -> None:
         """Forget everything, changes too."""
+        for owner in self._owners.values():
+            owner.tables.clear()
+        self._owners.clear()
+        self._changed.clear()
         self._bytes = 0
-        self._changed: list[_Table] = []
-        self._owners: OrderedDict[bytes, CachedView] = OrderedDict()
         self._partition = CachedView(self, "", "", _PARTITION, {})
-        for record in _PARTITION_RECORDS:
+        for record in sorted(_PARTITION_RECORDS, key=KIND_OF.__getitem__):
             self._partition.add_table(record)
 
     def grow(self, owner: "CachedView", size: int) -> None:
-        """Count the bytes of rows that are kept."""
+        """Count the bytes of what is kept."""
         weight = _OBJECT_FACTOR * size
         owner.size += weight
         self._bytes += weight
@@ -204,6 +211,7 @@ class UserCache:
         while self._bytes > self._bytes_max and self._owners:
             _, owner = self._owners.popitem(last=False)
             self._bytes -= owner.size
+            owner.tables.clear()  # They name their owner: together they would be cyclic garbage.
 
 
 def _encode(record: type, row: Any, event_body: bytes) -> bytes:
@@ -228,17 +236,19 @@ class CachedView:
     def add_table(self, record: type) -> _Table:
         """Return a new table of this owner."""
         table = self.tables[record] = _Table(record, self.prefix + _KIND_BYTE[record], self)
+        self.cache.grow(self, _TABLE_BYTES)
         return table
 
     def get(self, record: type[R], row_id: str) -> R | None:
         """Return the row of this record class and id, or None."""
         table = self.tables.get(record)
-        if table is None:
-            table = self.add_table(record)
-        row = table.rows.get(row_id, _ABSENT)
-        if row is not _ABSENT:
-            return row  # type: ignore[no-any-return]
-        return None if table.whole else self._find(table, row_id)
+        if table is not None:
+            row = table.rows.get(row_id, _ABSENT)
+            if row is not _ABSENT:
+                return row  # type: ignore[no-any-return]
+            if table.whole:
+                return None
+        return self._find(record, row_id)  # type: ignore[no-any-return]
 
     def scan(self, record: type[R], prefix: str = "") -> Sequence[tuple[str, R]]:
         """Return (id, row) of this record class whose id starts with prefix, sorted by id."""
@@ -259,13 +269,14 @@ class CachedView:
             if item[1] is not None and item[0].startswith(prefix)
         ]
 
-    def _find(self, table: _Table, row_id: str) -> Any:
-        record, key = table.record, table.base + row_id.encode()
+    def _find(self, record: type, row_id: str) -> Any:
+        key = row_key(self.prefix, record, row_id)
         data = self.cache.rows.get(key)
         if data is None:
             return None
         found: Any = decode_row(record, data)
         if record not in _NEVER_CACHED and record is not EventRow:
+            table = self.tables.get(record) or self.add_table(record)
             table.rows[row_id] = found
             table.digests[row_id] = digest_row(key, data)
             self.cache.grow(table.owner, len(data) + _OBJECT_BYTES)
