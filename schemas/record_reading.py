@@ -10,6 +10,7 @@ import typing
 from collections.abc import Callable
 from enum import StrEnum
 from functools import cache
+from itertools import groupby
 from typing import Any, Final
 
 from schemas.record import branches, compile_building, hints, is_value
@@ -30,6 +31,12 @@ def read_number(b: bytes, i: int, n: int) -> tuple[int, int]:
     if n < 0x80:
         return n, i
     n &= 0x7F
+    if b[i] < 0x80:
+        return n | b[i] << 7, i + 1
+    rest = int.from_bytes(b[i : i + 5], "little")
+    if rest & 0x80_80_80_80_80 == 0x80_80_80_80:  # A time of our days in milliseconds.
+        n |= (rest & 0x7F) << 7 | (rest >> 8 & 0x7F) << 14 | (rest >> 16 & 0x7F) << 21
+        return n | (rest >> 24 & 0x7F) << 28 | rest >> 32 << 35, i + 5
     for shift in _SHIFTS:
         byte = b[i]
         i += 1
@@ -60,10 +67,11 @@ def compile_reading(annotation: Any) -> Read:
     scope: dict[str, Any] = {"number": read_number, "length": read_length, "Unusual": Unusual}
     if _is_record(annotation):
         scope["build"] = compile_building(annotation)
-        lines, names = [], []
-        for place, hint in enumerate(hints(annotation).values()):
-            names.append(f"v{place}")
-            lines += _list_lines(hint, names[-1], scope)
+        names = [f"v{place}" for place in range(len(hints(annotation)))]
+        fields = list(zip(names, hints(annotation).values(), strict=True))
+        lines = []
+        for absent, run in groupby(fields, lambda field: _may_be_absent(field[1])):
+            lines += _list_run_lines(list(run), scope, absent=absent)
         result = f"build({', '.join(names)})"
     else:
         lines, result = _list_lines(annotation, "v", scope), "v"
@@ -79,6 +87,30 @@ def _is_union(annotation: Any) -> bool:
 
 def _is_record(annotation: Any) -> bool:
     return hasattr(annotation, "__dataclass_fields__")
+
+
+def _may_be_absent(annotation: Any) -> bool:
+    """Tell whether a zero byte stands for no value or no item."""
+    if typing.get_origin(annotation) is tuple:
+        return True
+    return type(None) in branches(annotation) and not is_value(annotation)
+
+
+def _list_run_lines(
+    fields: list[tuple[str, Any]], scope: dict[str, Any], *, absent: bool
+) -> list[str]:
+    """Return the lines that read fields in a row; several that are all absent at one look."""
+    each = [line for name, hint in fields for line in _list_lines(hint, name, scope)]
+    if not absent or len(fields) == 1:
+        return each
+    empty = ["()" if typing.get_origin(hint) is tuple else "None" for _, hint in fields]
+    return [
+        f"if b[i:i + {len(fields)}] == {bytes(len(fields))!r}:",
+        *(f" {name} = {nothing}" for (name, _), nothing in zip(fields, empty, strict=True)),
+        f" i += {len(fields)}",
+        "else:",
+        *(f" {line}" for line in each),
+    ]
 
 
 _FIRST_BYTE: Final = ["n = b[i]", "i += 1"]

@@ -6,7 +6,7 @@ row costs one hash each, whatever the number of rows. Nothing here reads a store
 
 import hashlib
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,17 +37,12 @@ class RowSet:
         """Return the sum as 32 bytes, big-endian."""
         return self.total.to_bytes(DIGEST_BYTES, "big")
 
-    def replace(self, changes: Iterable[RowChange]) -> "RowSet":
+    def replace(self, changes: Sequence[RowChange]) -> "RowSet":
         """Return the set after these changes."""
-        count, total = self.count, self.total
-        for _, before, after, _ in changes:
-            if before is not None:
-                count -= 1
-                total -= before
-            if after is not None:
-                count += 1
-                total += after
-        return RowSet(count, total % _MODULUS)
+        befores, afters = [one[1] for one in changes], [one[2] for one in changes]
+        more = befores.count(None) - afters.count(None)
+        total = self.total + sum(filter(None, afters)) - sum(filter(None, befores))
+        return RowSet(self.count + more, total % _MODULUS)
 
 
 EMPTY: Final = RowSet(0, 0)

@@ -7,7 +7,7 @@ the digest of its committed bytes, so that replacing it reads and hashes nothing
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
@@ -159,25 +159,29 @@ class UserCache:
         record, base, rows, digests = table.record, table.base, table.rows, table.digests
         changes = released.changes.setdefault(record, {})
         keeps = record not in _NEVER_CACHED and (table.whole or record is not EventRow)
+        encode_row: Callable[[Any], bytes] = encode_seen if record is SeenRow else encode
         size = 0
         for row_id, event_body in table.changed.items():
             row, key = rows[row_id], base + row_id.encode()
             if row_id in digests:
                 released.before[key] = digests[row_id]
-            elif record is EventRow and row is not None:
+            elif event_body:
                 released.before[key] = None  # A seq is taken once.
-            if row is not None:
-                changes[key] = value = ROW_FORMAT + _encode(record, row, event_body)
-                if keeps:
-                    digests[row_id] = released.after[key] = digest_row(key, value)
-                    size += len(value) + _OBJECT_BYTES
-                    continue
-            else:
+            if row is None:
                 changes[key] = None
                 digests.pop(row_id, None)
-            del rows[row_id]
+                del rows[row_id]
+                continue
+            body = encode_event_row(row, event_body) if event_body else encode_row(row)
+            changes[key] = value = ROW_FORMAT + body
+            if keeps:
+                digests[row_id] = released.after[key] = digest_row(key, value)
+                size += len(value) + _OBJECT_BYTES
+            else:
+                del rows[row_id]
         table.changed.clear()
-        self.grow(table.owner, size)
+        if size:
+            self.grow(table.owner, size)
 
     def drop(self) -> None:
         """Forget everything, changes too."""
@@ -212,14 +216,6 @@ class UserCache:
             _, owner = self._owners.popitem(last=False)
             self._bytes -= owner.size
             owner.tables.clear()  # They name their owner: together they would be cyclic garbage.
-
-
-def _encode(record: type, row: Any, event_body: bytes) -> bytes:
-    if record is SeenRow:
-        return encode_seen(row)
-    if event_body:
-        return encode_event_row(row, event_body)
-    return encode(row)
 
 
 @dataclass(slots=True)
