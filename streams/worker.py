@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Final
 
 from streams.clock import Clock
+from streams.collection import collecting_rarely
 from streams.expiry import Expirer
 from streams.failures import Fenced, StoreUnavailable, StreamsError
 from streams.kafka_log import EventReader, describe_topic_id
@@ -74,12 +75,13 @@ class Worker:
         """Own, fold and commit until stop(); a failure of the whole worker exits the process."""
         try:
             self._connect()
-            while not self._stopping.is_set():
-                self.went_round_at = self._clock.steady_ns() / 1e9
-                self._follow_ownership()
-                self._advance_starts()
-                self._fold_round()
-                self._watch()
+            with collecting_rarely():
+                while not self._stopping.is_set():
+                    self.went_round_at = self._clock.steady_ns() / 1e9
+                    self._follow_ownership()
+                    self._advance_starts()
+                    self._fold_round()
+                    self._watch()
             self._close_all()
         except StreamsError as error:
             self._exit_process(EXIT_RESTART, str(error))
