@@ -136,7 +136,7 @@ class CoreReducer:
         released = self._cache.release()
         changes: dict[bytes, bytes | None] = {}
         outputs = []
-        for record, rows in released.changes.items():
+        for record, rows in released.changes:
             changes.update(rows)
             public = _PUBLIC.get(record)
             if public is not None:

@@ -89,12 +89,14 @@ class _Table:
 
 @dataclass(slots=True)
 class Released:
-    """Changed rows by record class and key, and digests: of rows before (None: no row), and after.
+    """Changed rows, and digests: of rows before (None: no row), and after.
 
-    Only what is known without reading or hashing anything stands in ``before`` and ``after``.
+    ``changes`` holds the rows of one class and owner at a time, by key, in the order in which they
+    were first changed: that of their public copies. Only what is known without reading or hashing
+    anything stands in ``before`` and ``after``.
     """
 
-    changes: dict[type, dict[bytes, bytes | None]] = field(default_factory=dict)
+    changes: list[tuple[type, dict[bytes, bytes | None]]] = field(default_factory=list)
     before: dict[bytes, int | None] = field(default_factory=dict)
     after: dict[bytes, int] = field(default_factory=dict)
 
@@ -157,7 +159,8 @@ class UserCache:
 
     def _release(self, table: _Table, released: Released) -> None:
         record, base, rows, digests = table.record, table.base, table.rows, table.digests
-        changes = released.changes.setdefault(record, {})
+        changes: dict[bytes, bytes | None] = {}
+        released.changes.append((record, changes))
         keeps = record not in _NEVER_CACHED and (table.whole or record is not EventRow)
         encode_row: Callable[[Any], bytes] = encode_seen if record is SeenRow else encode
         size = 0

@@ -117,7 +117,7 @@ class Recomputation:
             return None
 
     def _flush(self) -> None:
-        for rows in self._cache.release().changes.values():
+        for _, rows in self._cache.release().changes:
             self._rows.apply(rows)
         self._held = 0
 

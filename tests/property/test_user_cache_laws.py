@@ -103,7 +103,7 @@ def test_the_cache_reads_what_a_dictionary_would(told, bytes_max):
                     model.open[key] = (record, row)
             case ("release",):
                 released = cache.release()
-                changes = {k: v for rows in released.changes.values() for k, v in rows.items()}
+                changes = {k: v for _, rows in released.changes for k, v in rows.items()}
                 expected = {
                     key: None if row is None else ROW_FORMAT + encode(row)
                     for key, (_, row) in model.open.items()
