@@ -10,7 +10,7 @@ from typing import Final
 
 from processors.activation.coverage import derive_requirements
 from processors.activation.packet import activate, describe_coverage
-from processors.compilation.admission import admit
+from processors.compilation.admission import admit_under
 from processors.compilation.control import read_regime
 from processors.compilation.draft import REGIME_ID
 from processors.compilation.folding import fold
@@ -94,8 +94,10 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
         UnknownRuleset: the log has activated rules that this build lacks; the driver stops.
 
     """
-    _check_ruleset(view)
-    arrival = admit(view, event, stamp)
+    regime = view.get(RegimeRow, REGIME_ID)
+    if regime is not None:
+        find_ruleset(regime.ruleset)
+    arrival = admit_under(regime, view, event, stamp)
     if isinstance(arrival, Fate):
         return Step(arrival, {}, ())
     folding = fold(view, arrival)

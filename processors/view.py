@@ -12,7 +12,7 @@ from schemas.event import Event
 from schemas.fate import Fate
 from schemas.outcome import Commitment, Rejection, RepairAct, Surface, TurnFailure
 from schemas.packet import Packet
-from schemas.row import Row
+from schemas.row import Row, UserHead
 
 R = TypeVar("R")
 
@@ -75,7 +75,7 @@ class Arrival:
     """An accepted event on its way through the fold: its seq and effective time (spec 1.5).
 
     A control record has seq 0. ``reused_seq`` is the seq of the event that had the same id
-    before it left the window of spec 1.4, else 0.
+    before it left the window of spec 1.4, else 0. ``head`` is the user's before the event.
     """
 
     event: Event
@@ -83,6 +83,7 @@ class Arrival:
     effective_ms: int
     digest: bytes
     reused_seq: int = 0
+    head: UserHead | None = None
 
 
 @dataclass(slots=True)

@@ -162,15 +162,15 @@ def unframe(cls: type[R], data: bytes | None) -> tuple[R, bytes]:
     """
     if data is None:
         raise DecodeError("null_value", "no value")
+    key: Any = cls
+    body = data[HEADER_BYTES:]
+    if data[:HEADER_BYTES] == MARKER + schema_fingerprint(key):
+        return decode(cls, body), body
     if not data:
         raise DecodeError("empty_value", "an empty value")
     if data[:2] != MARKER or len(data) < HEADER_BYTES:
         raise DecodeError("bad_magic", f"starts with {data[:2].hex()}, not {MARKER.hex()}")
-    body = data[HEADER_BYTES:]
     named = data[2:HEADER_BYTES]
-    key: Any = cls
-    if named == schema_fingerprint(key):
-        return decode(cls, body), body
     writer = released_schemas(key).get(named)
     if writer is None:
         raise DecodeError("unknown_schema_id", named.hex())

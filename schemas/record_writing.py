@@ -1,7 +1,8 @@
 """Records straight to Avro bytes: functions generated once from the annotations.
 
-They check each type and raise ``TypeError`` at what a record may not hold; ``codec.encode`` then
-lets ``record.compile_writer`` name the field. The bytes are those of the Avro library.
+They check each type and raise ``TypeError`` or ``ValueError`` at what a record may not hold;
+``codec.encode`` then lets ``record.compile_writer`` name the field. The bytes are those of the
+Avro library.
 """
 
 import typing
@@ -22,7 +23,14 @@ _SHORT_LENGTHS: Final = tuple(bytes((2 * length,)) for length in range(_SHORT))
 
 @lru_cache(maxsize=4_096)
 def encode_long(number: int) -> bytes:
-    """Return a 64-bit number as Avro does: zigzag, seven bits a byte, low ones first."""
+    """Return a 64-bit number as Avro does: zigzag, seven bits a byte, low ones first.
+
+    Raises:
+        ValueError: it has more bits.
+
+    """
+    if not INT64_MIN <= number <= INT64_MAX:
+        raise ValueError(number)
     rest = (number << 1) ^ (number >> 63)
     if rest < 0x80:
         return bytes((rest,))
@@ -77,8 +85,7 @@ def _list_lines(annotation: Any, name: str, scope: dict[str, Any]) -> tuple[list
         ]
         return lines, f"{name}_length, {data}"
     if annotation is int:
-        check = f"type({name}) is not int or not {INT64_MIN} <= {name} <= {INT64_MAX}"
-        return [f"if {check}: raise TypeError"], f"long({name})"
+        return [f"if type({name}) is not int: raise TypeError"], f"long({name})"
     if annotation is bool:
         check = f"if type({name}) is not bool: raise TypeError"
         return [check], f"b'\\1' if {name} else b'\\0'"

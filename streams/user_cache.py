@@ -269,7 +269,8 @@ class CachedView:
         ]
 
     def _find(self, record: type, row_id: str) -> Any:
-        key = row_key(self.prefix, record, row_id)
+        head = _PARTITION if record in _PARTITION_RECORDS else self.prefix
+        key = head + _KIND_BYTE[record] + row_id.encode()
         data = self.cache.rows.get(key)
         if data is None:
             return None

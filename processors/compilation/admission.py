@@ -40,7 +40,11 @@ def admit(view: View, event: Event, stamp: Stamp) -> Arrival | Fate:
 
     ``view`` is that of ``owner_of`` the event. A control record gets seq 0: it takes none.
     """
-    regime = view.get(RegimeRow, REGIME_ID)
+    return admit_under(view.get(RegimeRow, REGIME_ID), view, event, stamp)
+
+
+def admit_under(regime: RegimeRow | None, view: View, event: Event, stamp: Stamp) -> Arrival | Fate:
+    """Return what ``admit`` does; the regime is the view's, read already."""
     refusal = _check_envelope(view, event, stamp) or _check_authentic(event, stamp, regime)
     if refusal is not None:
         return reject(refusal)
@@ -80,7 +84,7 @@ def _admit_user_event(view: View, event: Event, stamp: Stamp, regime: RegimeRow)
     if refusal is not None:
         return reject(refusal)
     reused_seq = 0 if seen is None else seen.seq
-    return _build_arrival(event, last_seq + 1, effective_ms, stamp.digest, reused_seq)
+    return _build_arrival(event, last_seq + 1, effective_ms, stamp.digest, reused_seq, head)
 
 
 def _admit_control(event: Event, stamp: Stamp, regime: RegimeRow | None) -> Arrival | Fate:

@@ -64,7 +64,7 @@ class Draft:
 def open_draft(view: View, arrival: Arrival) -> Draft:
     """Return a draft without changes."""
     changes: Changes = {}
-    head = view.get(UserHead, HEAD_ID) or NEW_HEAD
+    head = arrival.head or view.get(UserHead, HEAD_ID) or NEW_HEAD
     return Draft(view, lay_over(view, changes), arrival, changes, head)
 
 
