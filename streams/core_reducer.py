@@ -105,7 +105,7 @@ class CoreReducer:
             return self._reject(record, RejectionReason(error.reason), error.detail)
         except ErasedEventError as erased:
             return self._pass_erased(rows, record, erased)
-        view = self._view(rows, *owner_of(event))
+        view = self._view(rows, event, record.key)
         try:
             step = decision.step(view, event, stamp)
         except UnknownRuleset as error:
@@ -120,7 +120,7 @@ class CoreReducer:
     def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
         """Reject the record whose fold raised as ``core_fault`` and halt its user."""
         event, stamp, body = self._open(record)
-        view = self._view(rows, *owner_of(event))
+        view = self._view(rows, event, record.key)
         step = decision.fault(view, event, stamp, type(error).__name__)
         return self._conclude(record, event, body, view, step)
 
@@ -146,8 +146,12 @@ class CoreReducer:
                     outputs.append(OutputRecord(topic, key[1:], self._seal_row(key, copy)))
         return Finished(changes, tuple(outputs), released.before, released.after)
 
-    def _view(self, rows: RowReader, tenant: str, user: str) -> CachedView:
-        return self._cache.view(rows, tenant, user, self._opener.key_of(tenant, user))
+    def _view(self, rows: RowReader, event: Event, key: bytes | None) -> CachedView:
+        """Return the view of the user whom an event of this record key is about."""
+        tenant, user = owner_of(event)
+        if (tenant, user) != (event.tenant, event.user):
+            key = self._opener.key_of(tenant, user)
+        return self._cache.view(rows, tenant, user, key)
 
     def _pass_erased(self, rows: RowReader, record: LogRecord, erased: ErasedEventError) -> Folded:
         """Go on behind an event whose key is gone: its seq and its digest are all that is left."""
@@ -164,7 +168,8 @@ class CoreReducer:
         """Leave nothing of a user whose erasure is complete (spec 7.5)."""
         payload = event.payload
         if isinstance(payload, ErasureCompleted) and not payload.event_ids:
-            view = self._view(rows, payload.tenant, payload.user)
+            key = self._opener.key_of(payload.tenant, payload.user)
+            view = self._cache.view(rows, payload.tenant, payload.user, key)
             self._cache.hold(view, purge_user(view), None, b"")
 
     def _seal_row(self, row_key: bytes, value: bytes | None) -> bytes | None:

@@ -11,7 +11,7 @@ from processors.compilation.conditions import check_conditions
 from processors.compilation.control import build_regime
 from processors.compilation.declarations import check_declaration
 from processors.compilation.draft import HEAD_ID, REGIME_ID, owner_of
-from processors.compilation.names import check_name
+from processors.compilation.names import check_name, is_name
 from processors.compilation.permissions import check_operator, check_sender, deny
 from processors.compilation.refusal import Refusal, reject, violate
 from processors.compilation.shapes import check_payload
@@ -130,17 +130,14 @@ def _check_envelope(view: View, event: Event, stamp: Stamp) -> Refusal | None:
     refusal = check_name("event_id", event.event_id)
     if refusal is not None or type(event.payload) in _CONTROL:
         return refusal
-    return (
-        check_name("tenant", event.tenant)
-        or check_name("user", event.user)
-        or _check_source(event)
-        or _check_sources(event)
-    )
+    if not is_name(event.tenant) or not is_name(event.user):
+        return check_name("tenant", event.tenant) or check_name("user", event.user)
+    if event.source is not None or event.source_seq is not None:
+        refusal = _check_source(event)
+    return refusal or _check_sources(event)
 
 
 def _check_source(event: Event) -> Refusal | None:
-    if event.source is None and event.source_seq is None:
-        return None
     if event.source is None or event.source_seq is None:
         return violate("source, source_seq: one without the other; send both or neither")
     return check_name("source", event.source)

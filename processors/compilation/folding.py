@@ -5,7 +5,6 @@ Dispatch by payload and the user's head stand here; each payload's own rule has 
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from processors.compilation import (
@@ -25,7 +24,7 @@ from processors.compilation.evidence import keep_event
 from processors.compilation.statements import fold_statements
 from processors.compilation.units import is_own_text, list_statements
 from processors.compilation.window import remember
-from processors.view import Arrival, Changes, View
+from processors.view import Arrival, View
 from schemas.event import (
     CandidatesProposed,
     ClarificationAnswered,
@@ -54,24 +53,16 @@ from schemas.event import (
 from schemas.record import compile_building
 from schemas.row import SourceRow, UserHead
 
-
-@dataclass(frozen=True, slots=True)
-class Folding:
-    """The rows that an event changes, why it had no effect, and what else there is to say."""
-
-    changes: Changes
-    ignored: str
-    detail: str = ""
-
-
 Fold = Callable[[Draft, Any], None]
 
 _build_head: Final = compile_building(UserHead)
-_build_folding: Final = compile_building(Folding)
 
 
-def fold(view: View, arrival: Arrival) -> Folding:
+def fold(view: View, arrival: Arrival) -> Draft:
     """Return what an admitted event changes, the user's head included (spec 1.1).
+
+    The draft's ``changes`` are final; ``ignored`` says why the event had no effect, ``detail``
+    what a person should know of it.
 
     ``view`` is that of ``owner_of`` the event. The same view and arrival always give the same
     changes. Pending turns are opened and closed by ``processors.decision``, which counts them.
@@ -80,7 +71,7 @@ def fold(view: View, arrival: Arrival) -> Folding:
     payload = arrival.event.payload
     if arrival.seq == 0:
         control.fold_control(draft, payload)
-        return Folding(draft.changes, draft.ignored)
+        return draft
     note_derivation(draft)
     suppressed = find_suppression(draft)
     if suppressed and type(payload) in _SUPPRESSIBLE:
@@ -88,7 +79,7 @@ def fold(view: View, arrival: Arrival) -> Folding:
     else:
         _FOLDS[type(payload)](draft, payload)
     _fold_head(draft)
-    return _build_folding(draft.changes, draft.ignored, draft.detail)
+    return draft
 
 
 def _fold_head(draft: Draft) -> None:

@@ -73,9 +73,9 @@ SENDERS: Final[dict[type, tuple[PrincipalKind, ...]]] = {
 def check_sender(event: Event, regime: RegimeRow) -> Refusal | None:
     """Refuse a payload that its principal may not send."""
     kind = event.principal.kind
-    name = type(event.payload).__name__
     senders = SENDERS[type(event.payload)]
     if kind not in senders:
+        name = type(event.payload).__name__
         allowed = ", ".join(sender.value for sender in senders)
         return deny(f"{name} from {kind.value}: only {allowed} may send it")
     if kind is not _OPERATOR:
