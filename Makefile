@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate bench bench-generation soak broker example schemas lock clean help
+.PHONY: demo test check model simulate bench bench-generation soak soak-kafka broker example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -50,6 +50,9 @@ bench-generation: $(MODEL) ## Recorded dialogues with the local model: SGD=folde
 
 soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size stay flat
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} $(BIN)/python -m benchmarks.soak
+
+soak-kafka: $(READY) ## Exactly once on a broker: 20 runs of 5 random kills and 4 named points each
+	EXACTLY_ONCE_RUNS=$${RUNS:-20} EXACTLY_ONCE_KILLS=$${KILLS:-5} EXACTLY_ONCE_POINTS=$${POINTS:-4} $(BIN)/pytest -q -s tests/broker/test_core_exactly_once.py
 
 broker: $(READY) ## Run a Kafka broker in the foreground for development
 	$(BIN)/python -m infra.broker

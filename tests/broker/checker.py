@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from streams.ledger_bytes import GENESIS_CHAIN, decode_head, decode_record, is_sealed
 from streams.row_digest import sum_rows
@@ -44,6 +44,14 @@ def read_partition(
     bootstrap_servers: str, topic: str, partition: int, *, isolation: str = "read_committed"
 ) -> list[tuple[bytes, bytes | None]]:
     """Return (key, value) of every record of a partition, from its start to its end."""
+    messages = read_messages(bootstrap_servers, topic, partition, isolation=isolation)
+    return [(message.key() or b"", message.value()) for message in messages]
+
+
+def read_messages(
+    bootstrap_servers: str, topic: str, partition: int, *, isolation: str = "read_committed"
+) -> list[Message]:
+    """Return every message of a partition, from its start to its end."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap_servers,
@@ -58,7 +66,7 @@ def read_partition(
     )
     end = _ask_end(consumer, TopicPartition(topic, partition))
     consumer.assign([TopicPartition(topic, partition, 0)])
-    found: list[tuple[bytes, bytes | None]] = []
+    found: list[Message] = []
     deadline = time.monotonic() + 60
     try:
         while time.monotonic() < deadline:
@@ -68,7 +76,7 @@ def read_partition(
                 if error is None and message.offset() >= end:
                     return found
                 if error is None:
-                    found.append((message.key() or b"", message.value()))
+                    found.append(message)
                 elif error.code() == KafkaError._PARTITION_EOF:
                     return found
         raise AssertionError(f"{topic}-{partition} was not read to its end")
@@ -111,7 +119,7 @@ def check_counting(bootstrap_servers: str, prefix: str, partitions: int) -> Verd
         total["divergent"] += len({(k, v or b"") for k, v in seen} - set(expected))
         total["disordered"] += int(sorted(committed) == sorted(expected) and committed != expected)
         total["wrong_states"] += int(not _state_matches(bootstrap_servers, prefix, partition, rows))
-        total["broken_chains"] += int(not _chain_holds(bootstrap_servers, prefix, partition))
+        total["broken_chains"] += int(not chain_holds(bootstrap_servers, prefix, partition))
     names = ("expected", "lost", "duplicate", "divergent", "disordered")
     states = ("wrong_states", "broken_chains")
     return Verdict(**{name: total[name] for name in (*names, *states)})
@@ -141,7 +149,7 @@ def _state_matches(
     return kept == rows and stated == (expected.count, expected.digest)
 
 
-def _chain_holds(bootstrap_servers: str, prefix: str, partition: int) -> bool:
+def chain_holds(bootstrap_servers: str, prefix: str, partition: int) -> bool:
     """Return whether the ledger records follow each other without gap or overlap."""
     chain, next_offset = GENESIS_CHAIN, 0
     for number, (_, value) in enumerate(

@@ -7,150 +7,34 @@ is printed in its test id, so `-k` repeats one.
 import os
 import random
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
 from infra.broker import Broker
-from infra.provision import TopicSet, apply, plan
-from streams.connection import Connection
-from tests.broker.checker import assert_exact, count_committed, read_partition
-from tests.broker.workers import WorkerProcess, await_true
+from tests.broker.checker import count_committed, read_partition
+from tests.broker.fleet import KAFKA_POINTS, PARTITIONS, Fleet, Load, build_fleet_on
+from tests.broker.workers import await_true
 
-WORKER = Path(__file__).with_name("counting_worker.py")
-PARTITIONS = 4
-SESSION_S = 3.0
 RUNS = int(os.environ.get("EXACTLY_ONCE_RUNS", "1"))
 KILLS = int(os.environ.get("EXACTLY_ONCE_KILLS", "4"))
-USERS = 50
-
-KAFKA_POINTS = (
-    "fenced",
-    "position_read",
-    "rows_restored",
-    "events_polled",
-    "batch_read",
-    "batch_folded",
-    "transaction_begun",
-    "first_produced",
-    "last_produced",
-    "transaction_committed",
-    "rows_written",
-    "commit_answered",
-)
-
-
-class Load:
-    """A producer that appends events at a steady rate until it is stopped."""
-
-    def __init__(self, broker: Broker, prefix: str, *, per_second: int) -> None:
-        self.sent = 0
-        self._topic = f"{prefix}events"
-        self._pause_s = 10 / per_second
-        self._producer = Producer(
-            {
-                "bootstrap.servers": broker.bootstrap_servers,
-                "partitioner": "murmur2_random",
-                "enable.idempotence": True,
-                "log_level": 0,
-            }
-        )
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._append, daemon=True)
-        self._thread.start()
-
-    def _append(self) -> None:
-        while not self._stopped.is_set():
-            for _ in range(10):
-                key = b"user %d" % (self.sent * 7919 % USERS)
-                self._producer.produce(self._topic, b"event %d" % self.sent, key)
-                self.sent += 1
-            self._producer.poll(0)
-            time.sleep(self._pause_s)
-
-    def stop(self) -> int:
-        """Return how many events are on the log."""
-        self._stopped.set()
-        self._thread.join()
-        assert 0 == self._producer.flush(30)
-        return self.sent
-
-
-@dataclass
-class Fleet:
-    """The workers of one test on one set of topics."""
-
-    broker: Broker
-    prefix: str
-    home: Path
-    started: int = 0
-    session_s: float = SESSION_S
-
-    def start(self, folder: str, *, crash_at: str = "", instance: str = "-") -> WorkerProcess:
-        """Start a worker on one of the state folders, with a static id or without."""
-        self.started += 1
-        state = self.home / folder
-        arguments = [
-            self.broker.bootstrap_servers,
-            self.prefix,
-            str(PARTITIONS),
-            str(state),
-            str(self.session_s),
-            instance,
-        ]
-        environment = {"CRASH_AT": crash_at} if crash_at else {}
-        log = self.home / f"worker-{self.started}.log"
-        worker = WorkerProcess(WORKER, arguments, log=log, environment=environment)
-        _LIVE.append(worker)
-        return worker
-
-    def await_outputs(self, expected: int, *, timeout_s: float = 60) -> None:
-        """Wait until a read_committed reader has seen as many outputs as there were events."""
-        topic = f"{self.prefix}commitments"
-
-        def arrived() -> bool:
-            time.sleep(0.5)
-            count = count_committed(self.broker.bootstrap_servers, topic, PARTITIONS)
-            return count >= expected
-
-        await_true(arrived, timeout_s=timeout_s, what=f"{expected} outcomes")
-
-    def stop(self, *workers: WorkerProcess) -> None:
-        """Stop workers in order, each of which must end well within the time it promises."""
-        for worker in workers:
-            await_true(
-                lambda w=worker: any("worker_joining" in line for line in w.lines()),
-                timeout_s=20,
-                what="a worker that listens to signals",
-            )
-            assert 0 == worker.stop()
-
-    def check(self) -> None:
-        """Fail with the checker's counts unless every outcome is there once and exact."""
-        assert_exact(self.broker.bootstrap_servers, self.prefix, PARTITIONS)
-
-
-_LIVE: list[WorkerProcess] = []
 
 
 @pytest.fixture
 def build_fleet(tmp_path: Path, prefix: str) -> Iterator[Callable[[Broker], Fleet]]:
     """Give a function that provisions topics on a broker and returns their fleet."""
+    fleets: list[Fleet] = []
 
     def build(broker: Broker) -> Fleet:
-        connection = Connection(bootstrap_servers=broker.bootstrap_servers)
-        wanted = TopicSet(prefix=prefix, partitions=PARTITIONS, replication=1, insync_min=1)
-        apply(connection, wanted, plan(connection, wanted))
-        return Fleet(broker, prefix, tmp_path)
+        fleets.append(build_fleet_on(broker, prefix, tmp_path))
+        return fleets[-1]
 
     yield build
-    while _LIVE:
-        _LIVE.pop().end()
+    for fleet in fleets:
+        fleet.end()
 
 
 Build = Callable[[Broker], Fleet]

@@ -1,0 +1,116 @@
+"""The checker of exactly-once for the core: one plain fold of the input in one dictionary of rows.
+
+No ledger, overlay, batch or store takes part; what the topics hold is read by the checker itself.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from confluent_kafka import Consumer, TopicPartition
+
+from streams.core_reducer import CoreReducer
+from streams.ledger_bytes import decode_head
+from streams.ports import LogRecord
+from streams.row_digest import sum_rows
+from tests.broker.checker import Verdict, chain_holds, read_messages, read_partition
+
+OUTCOMES = ("commitments", "repairs", "failures", "packets", "surfaces", "rejections")
+Body = tuple[bytes, bytes | None]
+
+
+class PlainRows(dict[bytes, bytes]):
+    """Rows in a dictionary, as a reducer reads them."""
+
+    def scan(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the rows below a prefix in order."""
+        yield from sorted((k, v) for k, v in self.items() if k.startswith(prefix))
+
+
+def fold_plainly(
+    records: Sequence[LogRecord], partition: int
+) -> tuple[dict[str, list[Body]], PlainRows]:
+    """Return the outputs of each topic, in order, and all rows that the records lead to."""
+    reducer, rows = CoreReducer(partition=partition), PlainRows()
+    outputs: dict[str, list[Body]] = {topic: [] for topic in OUTCOMES}
+    for record in records:
+        folded = reducer.fold(rows, record)
+        for key, value in folded.changes.items():
+            _put(rows, key, value)
+        for output in folded.outputs:
+            if output.topic in outputs:
+                outputs[output.topic].append((output.key, output.value))
+    for key, value in reducer.finish().changes.items():
+        _put(rows, key, value)
+    return outputs, rows
+
+
+def check_core(bootstrap_servers: str, prefix: str, partitions: int) -> Verdict:
+    """Compare outcomes, rows and chain of every partition with the plain fold of its input."""
+    total: Counter[str] = Counter()
+    for partition in range(partitions):
+        messages = read_messages(bootstrap_servers, f"{prefix}events", partition)
+        records = [
+            LogRecord(m.offset(), m.key(), m.value(), m.timestamp()[1], tuple(m.headers() or ()))
+            for m in messages
+        ]
+        outputs, rows = fold_plainly(records, partition)
+        for topic, expected in outputs.items():
+            total += _compare(bootstrap_servers, f"{prefix}{topic}", partition, expected)
+        total["wrong_states"] += int(not _state_matches(bootstrap_servers, prefix, partition, rows))
+        total["broken_chains"] += int(not chain_holds(bootstrap_servers, prefix, partition))
+    return Verdict(**{name: total[name] for name in Verdict.__dataclass_fields__})
+
+
+def await_folded(bootstrap_servers: str, prefix: str, partitions: int) -> bool:
+    """Return whether the head row of every partition stands at the end of its input."""
+    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "-", "log_level": 0})
+    try:
+        for partition in range(partitions):
+            place = TopicPartition(f"{prefix}events", partition)
+            end = consumer.get_watermark_offsets(place, 10)[1]
+            heads = [
+                value
+                for key, value in read_partition(bootstrap_servers, f"{prefix}rows", partition)
+                if key == b"h"
+            ]
+            if end and (not heads or decode_head(heads[-1] or b"").next_offset < end):
+                return False
+    finally:
+        consumer.close()
+    return True
+
+
+def _compare(
+    bootstrap_servers: str, topic: str, partition: int, expected: list[Body]
+) -> Counter[str]:
+    committed = read_partition(bootstrap_servers, topic, partition)
+    seen = read_partition(bootstrap_servers, topic, partition, isolation="read_uncommitted")
+    counts, wanted = Counter(committed), Counter(expected)
+    return Counter(
+        expected=len(expected),
+        lost=(wanted - counts).total(),
+        duplicate=sum(max(0, found - max(1, wanted[body])) for body, found in counts.items()),
+        divergent=len(set(seen) - set(expected)),
+        disordered=int(counts == wanted and committed != expected),
+    )
+
+
+def _state_matches(
+    bootstrap_servers: str, prefix: str, partition: int, rows: dict[bytes, bytes]
+) -> bool:
+    latest = dict(read_partition(bootstrap_servers, f"{prefix}rows", partition))
+    head_bytes = latest.pop(b"h", None)
+    if head_bytes is None:
+        return not rows and not latest
+    head = decode_head(head_bytes)
+    expected = sum_rows(sorted(rows.items()))
+    kept = {key[1:]: value for key, value in latest.items() if value is not None}
+    stated = (head.row_count, head.row_set_digest)
+    return kept == rows and stated == (expected.count, expected.digest)
+
+
+def _put(rows: PlainRows, key: bytes, value: bytes | None) -> None:
+    if value is None:
+        rows.pop(key, None)
+    else:
+        rows[key] = value
