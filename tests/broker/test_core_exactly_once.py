@@ -1,7 +1,8 @@
 """Exactly once with the core itself: kills at random times and at every named point, on a broker.
 
-The default run is short. EXACTLY_ONCE_RUNS and EXACTLY_ONCE_KILLS make it long, as `make
-soak-kafka` does (each run takes the next few of the named points); the seed of a run is in its test id. Each run prints its figures as one line.
+The default run is short. EXACTLY_ONCE_RUNS, _KILLS and _POINTS make it long, as `make soak-kafka`
+does; each run takes the next few of the named points, has its seed in its test id and prints its
+figures as one line.
 """
 
 import os
