@@ -19,7 +19,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 STYLES: Final = {"oracle": "oracle", FULL: "full", "raw": "raw"}
 
-_STYLE: Final = """
+STYLE: Final = """
 body{font:15px/1.45 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#222}
 table{border-collapse:collapse;margin:.6rem 0 1.6rem;font-size:13px}
 th,td{padding:.25rem .55rem;border-bottom:1px solid #ddd;text-align:right;vertical-align:top}
@@ -42,7 +42,7 @@ def render_report(
     title = f"Evaluation on fixtures, {run.backend}"
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head><body>",
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
         f"<p>run {escape(run.run_id)}, seed {run.seed}</p>",
     ]

@@ -6,7 +6,7 @@ Every row begins with the run it belongs to and says whether its generator is si
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
 
@@ -20,6 +20,9 @@ from infra.evaluation.bootstrap import (
 )
 from infra.evaluation.metrics import find_mean_failure, measure_all
 from infra.evaluation.scoring import Row
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 TableRow = dict[str, Any]
 Grouped = Mapping[str, Sequence[Row]]
@@ -103,8 +106,13 @@ def list_comparisons(grouped: Grouped, reference: str = FULL) -> list[TableRow]:
     return found
 
 
-def write_table(folder: Path, name: str, rows: Sequence[TableRow], run: RunName) -> Path:
-    """Write one table; a table without rows has a file all the same."""
+def write_table(
+    folder: Path, name: str, rows: Sequence[TableRow], run: "DataclassInstance"
+) -> Path:
+    """Write one table; a table without rows has a file all the same.
+
+    ``run`` is the frozen record whose fields every row begins with.
+    """
     named = [{**asdict(run), **row} for row in rows] or [asdict(run)]
     frame = pl.DataFrame(named, infer_schema_length=None)
     if not rows:

@@ -1,0 +1,131 @@
+"""The commands that evaluate on recorded data: evaluate sgd."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from infra.cli.console import (
+    CommandError,
+    JsonOption,
+    out,
+    print_json,
+    print_table,
+    progress_bar,
+    reported,
+)
+from infra.evaluation.recorded.page import publish_recorded
+from infra.evaluation.recorded.sgd_agreement import compare_all
+from infra.evaluation.recorded.sgd_tables import ACTS, NOTES, build_tables, summarise
+from infra.evaluation.recorded.source_log import (
+    RecordedError,
+    SourceName,
+    begin_folder,
+    name_source,
+    read_outcomes,
+    tell_and_fold,
+)
+from infra.evaluation.tables import TableRow
+from infra.importers.sgd import CANDIDATES, import_sgd, label_sgd
+from infra.importers.sources import SourceError
+from schemas.event import Event
+
+PathsArgument = Annotated[
+    list[Path], typer.Argument(help="Folders or files of that format.", show_default=False)
+]
+
+
+def register(evaluate: typer.Typer) -> None:
+    """Add the commands to the group."""
+    evaluate.command("sgd")(evaluate_sgd)
+
+
+def evaluate_sgd(
+    paths: PathsArgument,
+    folder: Annotated[
+        Path, typer.Option("--out", help="Folder for tables, report and log.")
+    ] = Path("evaluation-sgd"),
+    candidates: Annotated[
+        str,
+        typer.Option(help=f"Which calls are offered, comma-separated: {', '.join(CANDIDATES)}."),
+    ] = ",".join(CANDIDATES),
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Hold the pipeline's act against the annotated one at every transactional decision point.
+
+    Dialogues become events on a log, the log is folded, outcomes are joined to the annotation by
+    turn. Interrupted, the same command goes on where it was.
+
+    Example: commitments evaluate sgd data/sgd/dev --out evaluation-sgd
+    """
+    started = time.perf_counter()
+    kinds = frozenset(part.strip() for part in candidates.split(",") if part.strip())
+    with reported(as_json=as_json), sources_named():
+        name = name_source("Schema-Guided Dialogue", paths, sorted(kinds))
+        log = begin_folder(folder, name)
+        _tell(log, lambda: import_sgd(paths, kinds), as_json=as_json)
+        rows = compare_all(label_sgd(paths, kinds), read_outcomes(log))
+        tables = build_tables(rows)
+        page = publish_recorded(folder, name, rows, tables, NOTES)
+    show_findings(name, summarise(rows), tables, page, time.perf_counter() - started,
+                  as_json=as_json)  # fmt: skip
+
+
+@contextmanager
+def sources_named() -> Iterator[None]:
+    """Turn what is wrong with the data or the folder into a message with its remedy."""
+    try:
+        yield
+    except SourceError as error:
+        raise CommandError(f"{error.place}: {error.detail}", error.remedy) from None
+    except RecordedError as error:
+        raise CommandError(str(error)) from None
+
+
+def show_findings(
+    name: SourceName,
+    summary: Mapping[str, Any],
+    tables: Mapping[str, Sequence[TableRow]],
+    page: Path,
+    seconds: float,
+    *,
+    as_json: bool,
+) -> None:
+    """Print all tables but the rows, as JSON or for people."""
+    if as_json:
+        found = {title: rows for title, rows in tables.items() if title != "summary"}
+        print_json(
+            {
+                "run_id": name.run_id,
+                "source": name.source,
+                "summary": summary,
+                **found,
+                "report": str(page),
+                "seconds": round(seconds, 1),
+            }
+        )
+        return
+    for title, rows in tables.items():
+        if not rows:
+            out.print(f"{title.replace('_', ' ')}: none")
+            continue
+        # An act that never came is a column of noughts: people need not see it.
+        names = [name for name in rows[0] if name not in ACTS or any(row[name] for row in rows)]
+        shown = [tuple(_render(row[name]) for name in names) for row in rows]
+        print_table(title.replace("_", " "), [name.replace("_", " ") for name in names], shown)
+    out.print(f"{page} written in {seconds:.0f} s")
+
+
+def _tell(log: Path, read: Callable[[], Iterator[Event]], *, as_json: bool) -> None:
+    with progress_bar("folding", as_json=as_json) as update:
+        tell_and_fold(log, read(), update)
+
+
+def _render(value: Any) -> Any:
+    if value is None:
+        return "n/a"
+    return f"{value:.4f}" if isinstance(value, float) else value
