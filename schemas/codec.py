@@ -10,7 +10,7 @@ package.
 import hashlib
 import io
 import json
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Final, TypeVar
 
@@ -24,6 +24,8 @@ from schemas.record_writing import compile_writing
 
 MARKER: Final = b"\xc3\x01"
 HEADER_BYTES: Final = 10  # Marker and fingerprint.
+FINGERPRINTS_KEPT: Final = 256
+"""Schemas whose fingerprint is remembered; taking one costs milliseconds."""
 
 R = TypeVar("R")
 
@@ -56,6 +58,7 @@ def schema_fingerprint(cls: Any) -> bytes:
     return text_fingerprint(schema_text(cls))
 
 
+@lru_cache(maxsize=FINGERPRINTS_KEPT)
 def text_fingerprint(text: str) -> bytes:
     """Return the 8-byte CRC-64-AVRO fingerprint, little endian, of a schema text."""
     canonical = to_parsing_canonical_form(json.loads(text))

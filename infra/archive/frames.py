@@ -11,6 +11,7 @@ import hashlib
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, NamedTuple, NoReturn
 
 from schemas.archive import ArchivedEvent, ArchivedOutput
@@ -188,27 +189,27 @@ def _check_block(
         _locate(content, start, name, number, count)
         detail = f"a block of {stated} frames in {length} bytes; {count} frames belong here"
         _refuse(name, number, "cut" if end > len(content) else "length", detail)
-    starts, digests, kinds = [], [], 0
-    sha256, unpack, head = hashlib.sha256, _FRAME.unpack_from, FRAME_BYTES
-    at = start
+    starts, kinds, at = [], 0, start
+    unpack, head = _FRAME.unpack_from, FRAME_BYTES
     for expected in range(number, number + count):
         body_length, kind, found = unpack(content, at)
         stop = at + head + body_length
         if found != expected or stop > trailer:
             break
-        digests.append(sha256(content[at:stop]).digest())
         starts.append(at)
         kinds |= 1 << kind
         at = stop
+    starts.append(at)
+    sha256 = hashlib.sha256
+    digests = [sha256(content[one:stop]).digest() for one, stop in pairwise(starts)]
     kept = content[trailer : end - DIGEST_BYTES]
     leaf = content[end - DIGEST_BYTES : end]
     if at != trailer or kinds & ~_KIND_BITS or b"".join(digests) != kept:
         is_kept = hashlib.sha256(b"\x00" + previous + kept).digest() == leaf
-        _explain(content, name, number, starts, digests, kept if is_kept else b"", at)
-    if leaf != hash_block(previous, digests):
+        _explain(content, name, number, starts[:-1], digests, kept if is_kept else b"", at)
+    if leaf != hashlib.sha256(b"\x00" + previous + kept).digest():
         detail = "the block that begins here does not follow from the one before it"
         _refuse(name, number, "chain", detail)
-    starts.append(trailer)
     return Block(number, starts, digests, kinds, leaf), end
 
 

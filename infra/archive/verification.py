@@ -5,13 +5,18 @@ it can also cut its tail or replace it whole with a chain that checks: that only
 checkpoint kept elsewhere (checkpoint.py).
 """
 
-from collections.abc import Callable
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
+from typing import NamedTuple
 
 from infra.archive import frames
 from infra.archive.checkpoint import Checkpoint, compare_checkpoint
-from infra.archive.frames import Block, Fault, FrameFault
+from infra.archive.frames import Fault, FrameFault
 from infra.archive.manifest import (
     MANIFEST_NAME,
     Manifest,
@@ -53,10 +58,29 @@ class _Tree:
     leaves: list[bytes]
 
 
+class _Walked(NamedTuple):
+    """What walking one segment alone came to; digests and leaves each in one piece.
+
+    ``controls`` are the bodies of control records with their numbers; ``previous`` is what the
+    segment states to stand before it, which only the segment before it can prove.
+    """
+
+    previous: bytes
+    digests: bytes
+    leaves: bytes
+    controls: tuple[tuple[int, bytes], ...]
+    size: int
+    fault: Fault | None
+
+
 def verify_archive(
-    folder: Path, *, checkpoint: Checkpoint | None = None, progress: Progress | None = None
+    folder: Path,
+    *,
+    checkpoint: Checkpoint | None = None,
+    progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Verification:
-    """Check everything about an archive and name the first fault."""
+    """Check everything about an archive and name the first fault; segments in so many processes."""
     try:
         manifest = read_manifest(folder)
     except ManifestError as error:
@@ -64,22 +88,89 @@ def verify_archive(
     size = sum(s.size for part in manifest.partitions for s in part.segments)
     count = sum(part.frames for part in manifest.partitions)
     fault, state = _check_files(folder, manifest), ""
-    done = 0
-    provenance = Provenance()
     trees: dict[int, _Tree] = {}
-    for part in manifest.partitions:
-        tree = trees[part.head.partition] = _Tree([], [])
-        for segment in part.segments:
-            fault = fault or _check_segment(folder, part, segment, tree, provenance)
-            done += segment.size
-            if progress is not None:
-                progress(done, size - done)
-        fault = fault or _check_partition(part, tree)
-    fault = fault or _check_provenance(manifest, provenance)
+    if fault is None:
+        with _walking(folder, manifest, jobs) as walked:
+            fault = _check_segments(manifest, walked, trees, size, progress)
     if fault is None and checkpoint is not None:
         digests = {partition: tree.digests for partition, tree in trees.items()}
         state, fault = compare_checkpoint(checkpoint, manifest, digests)
     return Verification(count, size, len(manifest.partitions), manifest.root.hex(), state, fault)
+
+
+@contextmanager
+def _walking(folder: Path, manifest: Manifest, jobs: int) -> Iterator[Iterator[_Walked]]:
+    """Yield what walking each segment comes to, in the manifest's order."""
+    asked = [
+        (folder, part.head.partition, segment)
+        for part in manifest.partitions
+        for segment in part.segments
+    ]
+    if min(jobs, len(asked)) < 2:
+        yield starmap(_walk_segment, asked)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(jobs, len(asked)), context) as pool:
+        try:
+            yield pool.map(_walk_segment, *zip(*asked, strict=True))
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _walk_segment(folder: Path, partition: int, segment: SegmentEntry) -> _Walked:
+    """Check a segment's frames and its chain from the leaf on that it states to follow."""
+    content = (folder / segment.name).read_bytes()
+    previous = frames.read_previous(content)
+    place = frames.SegmentPlace(
+        name=segment.name,
+        partition=partition,
+        first_number=segment.first_frame,
+        frames=segment.frames,
+        previous=previous,
+    )
+    digests: list[bytes] = []
+    leaves: list[bytes] = []
+    controls: list[tuple[int, bytes]] = []
+    fault = None
+    try:
+        for block in frames.walk_blocks(content, place):
+            digests += block.digests
+            leaves.append(block.leaf)
+            if block.kinds >> frames.CONTROL & 1:
+                controls += [
+                    (frame.number, frame.body)
+                    for frame in frames.list_frames(content, block)
+                    if frame.kind == frames.CONTROL
+                ]
+    except FrameFault as found:
+        fault = found.fault
+    joined = b"".join(digests), b"".join(leaves)
+    return _Walked(previous, *joined, tuple(controls), len(content), fault)
+
+
+def _check_segments(
+    manifest: Manifest,
+    walked: Iterator[_Walked],
+    trees: dict[int, _Tree],
+    size: int,
+    progress: Progress | None,
+) -> Fault | None:
+    """Put the segments together, fill in the trees, and name the first fault."""
+    provenance = Provenance()
+    done = 0
+    for part in manifest.partitions:
+        tree = trees[part.head.partition] = _Tree([], [])
+        for segment in part.segments:
+            fault = _check_segment(segment, next(walked), tree, provenance)
+            if fault is not None:
+                return fault
+            done += segment.size
+            if progress is not None:
+                progress(done, size - done)
+        fault = _check_partition(part, tree)
+        if fault is not None:
+            return fault
+    return _check_provenance(manifest, provenance)
 
 
 def _check_files(folder: Path, manifest: Manifest) -> Fault | None:
@@ -94,44 +185,34 @@ def _check_files(folder: Path, manifest: Manifest) -> Fault | None:
 
 
 def _check_segment(
-    folder: Path,
-    part: PartitionEntry,
-    segment: SegmentEntry,
-    found: _Tree,
-    provenance: Provenance,
+    segment: SegmentEntry, walked: _Walked, found: _Tree, provenance: Provenance
 ) -> Fault | None:
-    content = (folder / segment.name).read_bytes()
-    if segment.first_frame != len(found.digests):
-        detail = f"it begins with frame {segment.first_frame}, {len(found.digests)} is next"
-        return Fault(segment.name, len(found.digests), "missing_segment", detail)
-    place = frames.SegmentPlace(
-        name=segment.name,
-        partition=part.head.partition,
-        first_number=segment.first_frame,
-        frames=segment.frames,
-        previous=found.leaves[-1] if found.leaves else frames.START,
-    )
-    try:
-        for block in frames.walk_blocks(content, place):
-            found.digests.extend(block.digests)
-            found.leaves.append(block.leaf)
-            if block.kinds >> frames.CONTROL & 1:
-                _note_control(content, block, provenance)
-    except FrameFault as fault:
-        return fault.fault
-    except DecodeError as error:
-        return Fault(segment.name, len(found.digests) - 1, "undecodable", str(error))
-    if len(content) != segment.size:
-        return Fault(segment.name, None, "counts", f"{len(content)} bytes, not {segment.size}")
+    number = len(found.digests)
+    if segment.first_frame != number:
+        detail = f"it begins with frame {segment.first_frame}, {number} is next"
+        return Fault(segment.name, number, "missing_segment", detail)
+    before = found.leaves[-1] if found.leaves else frames.START
+    if walked.previous != before and (walked.fault is None or walked.fault.kind != "header"):
+        return Fault(segment.name, None, "header", "not as the manifest says: chain")
+    if walked.fault is not None:
+        return walked.fault
+    found.digests.extend(_split(walked.digests))
+    found.leaves.extend(_split(walked.leaves))
+    for place, body in walked.controls:
+        try:
+            event = decode(ArchivedEvent, body)
+            if decode(Fate, event.fate).status is FateStatus.ACCEPTED:
+                provenance.note_control(event.value)
+        except DecodeError as error:
+            return Fault(segment.name, place, "undecodable", str(error))
+    if walked.size != segment.size:
+        return Fault(segment.name, None, "counts", f"{walked.size} bytes, not {segment.size}")
     return None
 
 
-def _note_control(content: bytes, block: Block, provenance: Provenance) -> None:
-    for frame in frames.list_frames(content, block):
-        if frame.kind == frames.CONTROL:
-            event = decode(ArchivedEvent, frame.body)
-            if decode(Fate, event.fate).status is FateStatus.ACCEPTED:
-                provenance.note_control(event.value)
+def _split(digests: bytes) -> list[bytes]:
+    size = frames.DIGEST_BYTES
+    return [digests[place : place + size] for place in range(0, len(digests), size)]
 
 
 def _check_partition(part: PartitionEntry, found: _Tree) -> Fault | None:

@@ -30,7 +30,8 @@ from schemas.codec import encode
 from schemas.identity import record_key
 from streams.ports import Headers
 
-SEGMENT_BYTES: Final = 64 << 20
+SEGMENT_BYTES: Final = 16 << 20
+"""Small enough for several processes to verify a middling archive together."""
 CONTROL_KEY: Final = record_key("", "")
 
 

@@ -100,6 +100,7 @@ def verify(
     key: Annotated[
         Path | None, typer.Option(help="Public key that the checkpoint must be signed with.")
     ] = None,
+    jobs: Annotated[int, typer.Option(min=1, max=256, help="Processes to work in.")] = 1,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -116,7 +117,7 @@ def verify(
             raise CommandError(f"there is no archive in {archive}", "name the folder of an export")
         note = None if checkpoint is None else read_checkpoint(checkpoint, key)
         with progress_bar("verifying", as_json=as_json) as update:
-            found = verify_archive(archive, checkpoint=note, progress=update)
+            found = verify_archive(archive, checkpoint=note, progress=update, jobs=jobs)
     signature = "" if checkpoint is None else "unchecked" if key is None else "valid"
     if as_json:
         print_json({"ok": found.fault is None, **asdict(found), "signature": signature})
