@@ -3,11 +3,10 @@
 Opened for a purpose and closed; the steady reading of `events` is streams/kafka_log.py.
 """
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final, Self
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
@@ -37,7 +36,8 @@ class CommittedPartition:
             "queued.max.messages.kbytes": 32768,
             "fetch.wait.max.ms": 50,
         }
-        self._consumer: Any = Consumer(settings, logger=quiet_logger())
+        self.clock = connection.clients.clock
+        self._consumer = connection.clients.consumer(settings, quiet_logger())
 
     def __enter__(self) -> Self:
         """Return itself; leaving the block disconnects."""
@@ -63,10 +63,10 @@ class CommittedPartition:
         end = self.bounds().end
         self._consumer.assign([TopicPartition(self.topic, self.partition, first)])
         try:
-            quiet_since = time.monotonic()
-            while time.monotonic() - quiet_since < READ_TIMEOUT_S:
+            quiet_since = self.clock.steady_ns()
+            while self.clock.steady_ns() - quiet_since < READ_TIMEOUT_S * 1e9:
                 for message in self._consumer.consume(READ_MANY, 0.2):
-                    quiet_since = time.monotonic()
+                    quiet_since = self.clock.steady_ns()
                     error = message.error()
                     # While others write, the partition is never seen to end.
                     if error is None and message.offset() >= end:

@@ -5,10 +5,12 @@ same security settings differently. No client is made here, and no environment i
 """
 
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from faust.auth import SASLCredentials, SSLCredentials
 from faust.types.auth import CredentialsT
+
+from streams.clients import Clients, KafkaClients
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -19,6 +21,7 @@ class Connection:
     """Address and security of one cluster; PLAINTEXT unless said otherwise.
 
     `certificate_path` and `key_path` together mean mutual TLS; `username` and `password` mean SASL.
+    `clients` reach the cluster; a test gives those of a simulated one.
     The password never shows in the representation, so that no log or traceback can carry it.
     """
 
@@ -30,6 +33,7 @@ class Connection:
     ca_path: str | None = None
     certificate_path: str | None = None
     key_path: str | None = None
+    clients: Clients = field(default_factory=KafkaClients, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse settings that contradict each other, naming the field."""

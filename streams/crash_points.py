@@ -7,6 +7,7 @@ outside.
 
 import os
 import signal
+from collections.abc import Callable
 from typing import Final
 
 VARIABLE: Final = "CRASH_AT"
@@ -48,6 +49,7 @@ class _Armed:
     def __init__(self) -> None:
         self.point: str | None = None
         self.left = 0
+        self.watch: Callable[[str], None] | None = None
 
 
 _armed: Final = _Armed()
@@ -67,8 +69,15 @@ def arm(setting: str) -> None:
     _armed.point, _armed.left = point, int(count or "1")
 
 
+def watch(listener: Callable[[str], None] | None) -> None:
+    """Tell the listener of each passing; a simulation stops and crashes its workers there."""
+    _armed.watch = listener
+
+
 def reach(point: str) -> None:
     """Die here, as by kill -9, if this point is armed and this is the passing it waits for."""
+    if _armed.watch is not None:
+        _armed.watch(point)
     if _armed.point != point:
         return
     _armed.left -= 1

@@ -6,27 +6,24 @@ Nothing is decided about a record here.
 
 import logging
 import struct
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from confluent_kafka import (
-    Consumer,
     KafkaError,
     KafkaException,
     Message,
     TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient
 
 from streams.connection import Connection, describe_for_ledger
 from streams.crash_points import reach
 from streams.failures import LogGap, LogShortened, StoreUnavailable
 from streams.ports import LogBounds, LogRecord
 
-GATHER_S: Final = 0.005
+GATHER_MS: Final = 5
 """After a first record others are likely under way: one commit for all of them is cheaper."""
 GATHER_FEW: Final = 200
 DRAIN_MAX: Final = 4_000
@@ -60,7 +57,8 @@ class EventReader:
         self.topic_id = topic_id
         self._logs: dict[int, KafkaLog] = {}
         settings = describe_for_ledger(connection) | _EVENTS_CONSUMER | {"group.id": group}
-        self.consumer: Any = Consumer(settings, logger=quiet_logger())
+        self.clock = connection.clients.clock
+        self.consumer = connection.clients.consumer(settings, quiet_logger())
 
     def open(self, partition: int) -> "KafkaLog":
         """Return the log of a partition; it is at no position before its first read."""
@@ -90,7 +88,7 @@ class EventReader:
             first = self.consumer.poll(wait_s)
             messages = [] if first is None else [first]
         if messages and len(messages) < GATHER_FEW:
-            time.sleep(GATHER_S)
+            self.clock.wait(GATHER_MS)
             messages += self.consumer.consume(DRAIN_MAX, 0)
         for message in messages:
             log = self._logs.get(message.partition())
@@ -195,9 +193,10 @@ class KafkaLog:
         self._at_end = self._lost = False
         self._reader.assign(self._partition, first)
         self._next = first
-        gives_up_at = time.monotonic() + SEEK_TIMEOUT_S
+        clock = self._reader.clock
+        gives_up_at = clock.steady_ns() + int(SEEK_TIMEOUT_S * 1e9)
         while not (self._records or self._at_end or self._lost):
-            if time.monotonic() >= gives_up_at:
+            if clock.steady_ns() >= gives_up_at:
                 self._next = None
                 raise StoreUnavailable(
                     f"{self._reader.topic}, partition {self._partition}: nothing was read from "
@@ -233,7 +232,7 @@ def describe_topic_id(connection: Connection, topic: str) -> tuple[str, int]:
     Raises:
         StoreUnavailable: no answer, or no such topic.
     """
-    admin = AdminClient(describe_for_ledger(connection), logger=quiet_logger())
+    admin = connection.clients.admin(describe_for_ledger(connection), quiet_logger())
     try:
         future = admin.describe_topics(TopicCollection([topic]), request_timeout=ASK_TIMEOUT_S)[
             topic

@@ -6,7 +6,6 @@ and wiped in every other case. It is written after a commit was answered, withou
 
 import shutil
 import struct
-import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -84,6 +83,10 @@ class TopicHead(NamedTuple):
     transactional_id: str
 
 
+OpenCopy = Callable[[Path], RowCache]
+"""Opens or creates the copy in a folder; a test gives one that forgets as a killed process does."""
+
+
 def open_cache(path: Path) -> RowCache:
     """Open or create the copy for its only writer; StoreDamaged, StoreUnavailable as row_store."""
     path.mkdir(parents=True, exist_ok=True)
@@ -96,17 +99,21 @@ def open_cache(path: Path) -> RowCache:
 
 
 def restore(
-    folder: Path, rows: CommittedPartition, found: TopicHead | None, progress: Progress
+    folder: Path,
+    rows: CommittedPartition,
+    found: TopicHead | None,
+    progress: Progress,
+    open_copy: OpenCopy = open_cache,
 ) -> RowCache:
     """Return a copy that is what the head states: the local one caught up, or one read anew."""
     if found is None:
         wipe(folder)
-        return open_cache(folder)
-    kept = _keep(folder, rows, found.head, progress)
+        return open_copy(folder)
+    kept = _keep(folder, rows, found.head, progress, open_copy)
     if kept is not None:
         return kept
     wipe(folder)
-    cache = open_cache(folder)
+    cache = open_copy(folder)
     catch_up(rows, cache, rows.bounds().start, progress=progress)
     if not cache.equals(found.head):
         cache.close()
@@ -118,19 +125,19 @@ def restore(
 
 
 def _keep(
-    folder: Path, rows: CommittedPartition, head: Head, progress: Progress
+    folder: Path, rows: CommittedPartition, head: Head, progress: Progress, open_copy: OpenCopy
 ) -> RowCache | None:
     """Return the local copy caught up with the topic, or None when it cannot be trusted."""
     if not folder.exists():
         return None
     try:
-        cache = open_cache(folder)
+        cache = open_copy(folder)
     except StoreDamaged:
         return None
     try:
         position = cache.position()
         bounds = rows.bounds()
-        now_ms = time.time_ns() // 1_000_000
+        now_ms = rows.clock.now_ms()
         if position is not None and bounds.start <= position[0] <= bounds.end:
             age_ms = now_ms - position[1]
             if 0 <= age_ms <= CACHE_AGE_MAX_MS:
@@ -159,10 +166,10 @@ def catch_up(topic: CommittedPartition, cache: RowCache, first: int, *, progress
         waiting.append((message.key(), message.value()))
         position, read = message.offset() + 1, read + 1
         if len(waiting) == WRITE_EVERY:
-            cache.write(waiting, position=position, stamp_ms=time.time_ns() // 1_000_000)
+            cache.write(waiting, position=position, stamp_ms=topic.clock.now_ms())
             waiting.clear()
             progress(read, max(0, end - position))
-    cache.write(waiting, position=max(position, end), stamp_ms=time.time_ns() // 1_000_000)
+    cache.write(waiting, position=max(position, end), stamp_ms=topic.clock.now_ms())
     progress(read, 0)
 
 

@@ -4,13 +4,12 @@ Opening it fences the predecessor before anything is read, so that what is read 
 copy of the rows is written only after the broker has answered the commit.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException
 
 from schemas.codec import DecodeError
 from schemas.ledger import BatchRecord, Head
@@ -29,8 +28,10 @@ from streams.failures import (
 from streams.kafka_log import quiet_logger
 from streams.kafka_rows import (
     IDENTITY_HEADER,
+    OpenCopy,
     Progress,
     RowCache,
+    open_cache,
     read_head,
     restore,
     row_records,
@@ -79,6 +80,7 @@ class Place:
     prefix: str
     partition: int
     folder: Path
+    open_copy: OpenCopy = open_cache
 
     @property
     def transactional_id(self) -> str:
@@ -108,11 +110,11 @@ class KafkaStore:
             LedgerBroken: the topics contradict each other; the message names the remedy.
         """
         place = self._place
-        self._producer = Producer(
+        self._producer = place.connection.clients.producer(
             describe_for_ledger(place.connection)
             | _LEDGER_PRODUCER
             | {"transactional.id": place.transactional_id},
-            logger=quiet_logger(),
+            quiet_logger(),
         )
         try:
             self._producer.init_transactions(FENCE_TIMEOUT_S)
@@ -136,7 +138,7 @@ class KafkaStore:
                     f"{place.transactional_id!r} and could not fence the other. Use the same "
                     "cluster and prefix as before"
                 )
-            self._cache = restore(place.folder, rows, found, progress)
+            self._cache = restore(place.folder, rows, found, progress, place.open_copy)
             self._position = rows.bounds().end
         self._head = None if found is None else found.head
         reach("rows_restored")
@@ -189,7 +191,7 @@ class KafkaStore:
         reach("transaction_committed")
         producer.poll(0)
         changes = [*row_records(batch.changes.items()), (HEAD, batch.head_bytes)]
-        stamp_ms = time.time_ns() // 1_000_000
+        stamp_ms = self._place.connection.clients.clock.now_ms()
         self._rows().write(changes, position=self._position, stamp_ms=stamp_ms)
         self._head = batch.head
         reach("rows_written")

@@ -12,6 +12,7 @@ from streams.clock import Clock
 from streams.connection import Connection
 from streams.failures import Fenced, LedgerBroken, LogShortened
 from streams.kafka_log import KafkaLog
+from streams.kafka_rows import OpenCopy, open_cache
 from streams.kafka_store import KafkaStore, Place
 from streams.ledger import Ledger
 from streams.ownership import Ownership
@@ -26,6 +27,7 @@ class WorkerSettings:
     prefix: str
     folder: Path
     group: str
+    open_copy: OpenCopy = open_cache
 
 
 Note = Callable[..., None]
@@ -50,6 +52,7 @@ def open_store(
             prefix=settings.prefix,
             partition=partition,
             folder=settings.folder / str(partition),
+            open_copy=settings.open_copy,
         )
     )
 

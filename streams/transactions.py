@@ -1,11 +1,10 @@
 """Waiting until every transaction on a partition is decided; nothing is written or aborted here."""
 
-import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import OffsetSpec
 
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
@@ -14,7 +13,7 @@ from streams.kafka_log import quiet_logger
 DECIDE_TIMEOUT_S: Final = 65.0
 """Just above transaction.max.timeout.ms: the broker has aborted whatever was abandoned by then."""
 ASK_TIMEOUT_S: Final = 10.0
-ASK_EVERY_S: Final = 0.1
+ASK_EVERY_MS: Final = 100
 
 
 def await_decided(connection: Connection, topics: Sequence[str], partition: int) -> None:
@@ -24,9 +23,10 @@ def await_decided(connection: Connection, topics: Sequence[str], partition: int)
         LedgerBroken: a transaction stays open; what reads committed would miss what lies behind.
         StoreUnavailable: the broker does not answer.
     """
-    admin = AdminClient(describe_for_ledger(connection), logger=quiet_logger())
+    clock = connection.clients.clock
+    admin = _open_admin(connection)
     places = [TopicPartition(topic, partition) for topic in topics]
-    gives_up_at = time.monotonic() + DECIDE_TIMEOUT_S
+    gives_up_at = clock.steady_ns() + int(DECIDE_TIMEOUT_S * 1e9)
     while True:
         stable = _ask_ends(admin, places, IsolationLevel.READ_COMMITTED)
         ends = _ask_ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
@@ -35,7 +35,7 @@ def await_decided(connection: Connection, topics: Sequence[str], partition: int)
         ]
         if not open_at:
             return
-        if time.monotonic() >= gives_up_at:
+        if clock.steady_ns() >= gives_up_at:
             topic, first, end = open_at[0]
             raise LedgerBroken(
                 f"{topic}, partition {partition}: a transaction of another producer is open from "
@@ -43,20 +43,24 @@ def await_decided(connection: Connection, topics: Sequence[str], partition: int)
                 f"--topic {topic} --partition {partition}` and end it with `abort --topic {topic} "
                 f"--partition {partition} --start-offset {first}`"
             )
-        time.sleep(ASK_EVERY_S)
+        clock.wait(ASK_EVERY_MS)
 
 
 def ask_cluster_id(connection: Connection) -> str:
     """Return the id of the cluster; StoreUnavailable if it does not answer."""
-    admin = AdminClient(describe_for_ledger(connection), logger=quiet_logger())
+    admin = _open_admin(connection)
     try:
         return str(admin.describe_cluster(request_timeout=ASK_TIMEOUT_S).result().cluster_id)
     except KafkaException as error:
         raise StoreUnavailable(f"{connection.bootstrap_servers}: {error}") from error
 
 
+def _open_admin(connection: Connection) -> Any:
+    return connection.clients.admin(describe_for_ledger(connection), quiet_logger())
+
+
 def _ask_ends(
-    admin: AdminClient, places: Sequence[TopicPartition], isolation: IsolationLevel
+    admin: Any, places: Sequence[TopicPartition], isolation: IsolationLevel
 ) -> dict[str, int]:
     request = {place: OffsetSpec.latest() for place in places}
     try:

@@ -9,7 +9,7 @@ exits.
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
 from typing import Final
 
 from streams.clock import Clock
@@ -52,8 +52,13 @@ class Worker:
         clock: Clock,
         note: Note,
         expirer: Expirer | None = None,
+        open_pool: Callable[[int, str], Executor] = ThreadPoolExecutor,
     ) -> None:
-        """Bind the parts; nothing is connected before run()."""
+        """Bind the parts; nothing is connected before run().
+
+        `open_pool` gives the threads of starts and folds, by number and name; a simulation gives
+        a pool that does each task at once.
+        """
         self._settings = settings
         self._ownership = ownership
         self._build_reducer = build_reducer
@@ -63,8 +68,8 @@ class Worker:
         self._expirer = expirer
         self._lanes: dict[int, Lane] = {}
         self._stopping = threading.Event()
-        self._starters = ThreadPoolExecutor(STARTERS, thread_name_prefix="ledger-start")
-        self._folders = ThreadPoolExecutor(FOLDERS, thread_name_prefix="ledger-fold")
+        self._starters = open_pool(STARTERS, "ledger-start")
+        self._folders = open_pool(FOLDERS, "ledger-fold")
         self._shown_ns = self._counted_ns = 0
         self.went_round_at = clock.steady_ns() / 1e9
         self._partitions = self._partitions_now = 0
