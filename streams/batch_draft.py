@@ -6,6 +6,7 @@ Pure over the overlay it holds; when a batch closes and what becomes of it is st
 from dataclasses import dataclass, field, replace
 
 from schemas.ledger import BatchRecord, Head, TopicCount, TopicDigest
+from schemas.topics import OUTPUTS, Cleanup
 from streams.ledger_bytes import digest_outputs, encode_head, encode_record, seal
 from streams.overlay import Overlay
 from streams.ports import (
@@ -103,6 +104,23 @@ def adopt_erased(batch: Batch, expected: BatchRecord, reducer: Reducer) -> Batch
     """
     if not isinstance(reducer, ForgettingReducer) or not reducer.met_erased:
         return batch
+    return _adopt(batch, expected)
+
+
+def adopt_decided(batch: Batch, expected: BatchRecord) -> Batch:
+    """Return the batch with the recorded ledger record, where another core recorded it.
+
+    Only if it decided the same: equal fates and equal outcomes. How rows and their public copies
+    are written is each core's own affair. In every other case it is the batch itself.
+    """
+    found = batch.record
+    same = found.fates == expected.fates and _outcomes(found) == _outcomes(expected)
+    if found.core_version == expected.core_version or not same:
+        return batch
+    return _adopt(batch, expected)
+
+
+def _adopt(batch: Batch, expected: BatchRecord) -> Batch:
     head = replace(batch.head, chain=expected.chain)
     return replace(
         batch,
@@ -111,6 +129,11 @@ def adopt_erased(batch: Batch, expected: BatchRecord, reducer: Reducer) -> Batch
         record=expected,
         record_bytes=encode_record(expected),
     )
+
+
+def _outcomes(record: BatchRecord) -> tuple[TopicDigest, ...]:
+    tables = {topic.name for topic in OUTPUTS if topic.cleanup is Cleanup.COMPACT}
+    return tuple(part for part in record.outputs if part.topic not in tables)
 
 
 def _add_counts(

@@ -40,6 +40,7 @@ POINTS: Final = (
     "last_produced",
     "transaction_committed",
     "rows_written",
+    "rows_rebuilt",
 )
 
 

@@ -110,20 +110,7 @@ class KafkaStore:
             LedgerBroken: the topics contradict each other; the message names the remedy.
         """
         place = self._place
-        self._producer = place.connection.clients.producer(
-            describe_for_ledger(place.connection)
-            | _LEDGER_PRODUCER
-            | {"transactional.id": place.transactional_id},
-            quiet_logger(),
-        )
-        try:
-            self._producer.init_transactions(FENCE_TIMEOUT_S)
-        except KafkaException as error:
-            _raise_unless_fenced(error)
-            raise StoreUnavailable(f"init_transactions: {error}") from error
-        reach("fenced")
-        topics = [self._rows_name, self._ledgers_name]
-        await_decided(place.connection, topics, place.partition)
+        self._producer = open_producer(place)
         with CommittedPartition(
             place.connection, topic=self._rows_name, partition=place.partition
         ) as rows:
@@ -270,6 +257,29 @@ class KafkaStore:
         if self._cache is None:
             raise StoreUnavailable("the store is not open")
         return self._cache
+
+
+def open_producer(place: Place) -> Any:
+    """Fence the predecessor on a partition; return once all that it began is decided.
+
+    Raises:
+        Fenced, StoreUnavailable, LedgerBroken: as KafkaStore.open.
+    """
+    producer = place.connection.clients.producer(
+        describe_for_ledger(place.connection)
+        | _LEDGER_PRODUCER
+        | {"transactional.id": place.transactional_id},
+        quiet_logger(),
+    )
+    try:
+        producer.init_transactions(FENCE_TIMEOUT_S)
+    except KafkaException as error:
+        _raise_unless_fenced(error)
+        raise StoreUnavailable(f"init_transactions: {error}") from error
+    reach("fenced")
+    topics = [name_topic(topic, prefix=place.prefix) for topic in (ROWS, LEDGERS)]
+    await_decided(place.connection, topics, place.partition)
+    return producer
 
 
 def _raise_unless_fenced(error: Exception) -> None:

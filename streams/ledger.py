@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from typing import Final
 
 from schemas.ledger import BatchRecord, Head
-from streams.batch_draft import Draft, adopt_erased, close_draft
+from streams.batch_draft import Draft, adopt_decided, adopt_erased, close_draft
 from streams.clock import Clock
 from streams.crash_points import reach
 from streams.failures import (
@@ -181,7 +181,7 @@ class Ledger:
         found = None
         if len(records) == len(expected.fates) > 0:
             batch = self._close(head, records, self._fold_exactly(records))
-            batch = adopt_erased(batch, expected, self._reducer)
+            batch = adopt_decided(adopt_erased(batch, expected, self._reducer), expected)
             if batch.record == expected:
                 self._store.commit(batch)
                 return batch.head
