@@ -1,4 +1,4 @@
-"""The commands that evaluate on recorded data: evaluate sgd."""
+"""The commands that evaluate on recorded data: evaluate sgd, evaluate tau."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +17,9 @@ from infra.cli.console import (
     progress_bar,
     reported,
 )
+from infra.evaluation.recorded import sgd_tables, tau_tables
 from infra.evaluation.recorded.page import publish_recorded
 from infra.evaluation.recorded.sgd_agreement import compare_all
-from infra.evaluation.recorded.sgd_tables import ACTS, NOTES, build_tables, summarise
 from infra.evaluation.recorded.source_log import (
     RecordedError,
     SourceName,
@@ -28,9 +28,11 @@ from infra.evaluation.recorded.source_log import (
     read_outcomes,
     tell_and_fold,
 )
+from infra.evaluation.recorded.tau_calls import compare_call, judge_cancellations
 from infra.evaluation.tables import TableRow
 from infra.importers.sgd import CANDIDATES, import_sgd, label_sgd
 from infra.importers.sources import SourceError
+from infra.importers.tau import import_tau, label_tau
 from schemas.event import Event
 
 PathsArgument = Annotated[
@@ -41,6 +43,7 @@ PathsArgument = Annotated[
 def register(evaluate: typer.Typer) -> None:
     """Add the commands to the group."""
     evaluate.command("sgd")(evaluate_sgd)
+    evaluate.command("tau")(evaluate_tau)
 
 
 def evaluate_sgd(
@@ -69,10 +72,38 @@ def evaluate_sgd(
         log = begin_folder(folder, name)
         _tell(log, lambda: import_sgd(paths, kinds), as_json=as_json)
         rows = compare_all(label_sgd(paths, kinds), read_outcomes(log))
-        tables = build_tables(rows)
-        page = publish_recorded(folder, name, rows, tables, NOTES)
-    show_findings(name, summarise(rows), tables, page, time.perf_counter() - started,
+        tables = sgd_tables.build_tables(rows)
+        page = publish_recorded(folder, name, rows, tables, sgd_tables.NOTES)
+    show_findings(name, sgd_tables.summarise(rows), tables, page, time.perf_counter() - started,
                   as_json=as_json)  # fmt: skip
+
+
+def evaluate_tau(
+    path: Annotated[
+        Path, typer.Argument(help="Folder of recorded airline runs.", show_default=False)
+    ],
+    folder: Annotated[
+        Path, typer.Option("--out", help="Folder for tables, report and log.")
+    ] = Path("evaluation-tau"),
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Count which recorded mutating calls policy and user limits block, gold and not.
+
+    Example: commitments evaluate tau data/tau-airline --out evaluation-tau
+    """
+    started = time.perf_counter()
+    with reported(as_json=as_json), sources_named():
+        name = name_source("tau-bench airline", [path])
+        log = begin_folder(folder, name)
+        _tell(log, lambda: import_tau(path), as_json=as_json)
+        labels, outcomes = list(label_tau(path)), read_outcomes(log)
+        clauses = judge_cancellations(import_tau(path), labels)
+        rows = [compare_call(label, outcomes[label.turn_id], clauses) for label in labels]
+        tables = tau_tables.build_tables(rows)
+        page = publish_recorded(folder, name, rows, tables, tau_tables.NOTES)
+    show_findings(name, tau_tables.summarise(rows), tables, page,
+                  time.perf_counter() - started, as_json=as_json)  # fmt: skip
 
 
 @contextmanager
@@ -114,7 +145,11 @@ def show_findings(
             out.print(f"{title.replace('_', ' ')}: none")
             continue
         # An act that never came is a column of noughts: people need not see it.
-        names = [name for name in rows[0] if name not in ACTS or any(row[name] for row in rows)]
+        names = [
+            name
+            for name in rows[0]
+            if name not in sgd_tables.ACTS or any(row[name] for row in rows)
+        ]
         shown = [tuple(_render(row[name]) for name in names) for row in rows]
         print_table(title.replace("_", " "), [name.replace("_", " ") for name in names], shown)
     out.print(f"{page} written in {seconds:.0f} s")
