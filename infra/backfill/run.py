@@ -78,11 +78,13 @@ def backfill(
 def _begin(source: Source, plan: Plan, folder: Path, events_per_lane: int) -> Run:
     with source() as history:
         events = {str(number): history.count(number) for number in history.partitions}
-        identity = _identify(history)
+        path = folder / RUN_NAME
+        begun = _read_run(path) if path.exists() else None
+        # Partitions that were empty when the run began say nothing of which history it was.
+        identity = _identify(history, events if begun is None else begun.events)
     run = open_run(plan, history=identity, events=events, events_per_lane=events_per_lane)
-    path = folder / RUN_NAME
-    if path.exists():
-        return _resume(path, run)
+    if begun is not None:
+        return _resume(path, begun, run)
     if folder.exists() and any(folder.iterdir()):
         raise BackfillError(f"{folder} is not empty and holds no backfill: name a new folder")
     for name in (*TABLES, DONE):
@@ -91,11 +93,14 @@ def _begin(source: Source, plan: Plan, folder: Path, events_per_lane: int) -> Ru
     return run
 
 
-def _resume(path: Path, run: Run) -> Run:
+def _read_run(path: Path) -> Run:
     try:
-        begun = Run(**json.loads(path.read_text("utf-8")))
+        return Run(**json.loads(path.read_text("utf-8")))
     except (ValueError, TypeError):
         raise BackfillError(f"{path} does not check: name a new folder") from None
+
+
+def _resume(path: Path, begun: Run, run: Run) -> Run:
     same = (begun.plan, begun.history, begun.core_version) == (
         run.plan,
         run.history,
@@ -109,11 +114,12 @@ def _resume(path: Path, run: Run) -> Run:
     return begun
 
 
-def _identify(history: History) -> str:
+def _identify(history: History, events: dict[str, int]) -> str:
     """Return what tells a history from others: the digest of each partition's first record."""
     parts = [
         hashlib.sha256(recorded.record.value or b"").hexdigest()
         for number in history.partitions
+        if events.get(str(number))
         for recorded in islice(history.recorded(number), 1)
     ]
     return hashlib.sha256("".join(parts).encode()).hexdigest()

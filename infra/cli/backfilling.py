@@ -1,5 +1,6 @@
 """The command that recomputes a history under other settings: backfill."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,7 +18,9 @@ from infra.cli.console import (
     progress_bar,
     reported,
 )
+from infra.cli.kafka_options import BootstrapOption, PrefixOption
 from infra.cli.replaying import choose_source
+from infra.cli.targets import exported_topics
 from processors.activation.selectors import SELECTORS
 from processors.ruleset import RULESETS
 from processors.whatif import Override
@@ -33,6 +36,8 @@ def run_backfill(
     to: Annotated[Path, typer.Option("--out", help="Folder for the tables, new or to go on in.")],
     log: Annotated[Path | None, typer.Option(help="Folder of the embedded log.")] = None,
     archive: Annotated[Path | None, typer.Option(help="Folder of an archive.")] = None,
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     ruleset: Annotated[int | None, typer.Option(help="Decide under this ruleset.")] = None,
     weights: Annotated[
         str | None, typer.Option(help="Five weights r,c,w,d,o of J, e.g. 1,2,2,1,1.")
@@ -60,7 +65,7 @@ def run_backfill(
 
     Example: commitments backfill --log my-log --budget 8000,0 --out no-reserve
     """
-    with reported(as_json=as_json):
+    with reported(as_json=as_json), ExitStack() as scratch:
         try:
             main, tail = _read_budget(budget)
             plan = Plan(
@@ -75,6 +80,9 @@ def run_backfill(
                 feedback=feedback,
                 candidates={} if candidates is None else read_candidates(candidates),
             )
+            if bootstrap is not None and log is None and archive is None:
+                with progress_bar("reading topics", as_json=as_json) as update:
+                    archive = scratch.enter_context(exported_topics(bootstrap, prefix, update))
             source = choose_source(log, archive)
             with progress_bar("recomputing", as_json=as_json) as update:
                 summary = backfill(source, plan, to, update, jobs=jobs)
