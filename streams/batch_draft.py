@@ -41,8 +41,7 @@ class Draft:
 
     def finish(self, offset: int, finished: Finished) -> None:
         """Take over what the reducer held back; its outputs stand behind the last event's."""
-        self.overlay.apply(finished.changes)
-        self.overlay.note_digests(finished.before, finished.after)
+        self.overlay.finish(finished.changes)
         for place, output in enumerate(finished.outputs):
             self.outputs.append(PlacedOutput(offset, HELD_BACK_PLACE + place, output))
             self.output_bytes += _measure(output)

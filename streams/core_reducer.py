@@ -26,7 +26,7 @@ from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow
 from streams.authentication import OPEN, Authenticator, NoKeys
 from streams.failures import KeysMissing, LedgerBroken
 from streams.opening import ErasedEventError, Opener, PlainOpener
-from streams.ports import Finished, Folded, Headers, LogRecord, OutputRecord, RowReader
+from streams.ports import Finished, Folded, Headers, LogRecord, OutputRecord, RowChange, RowReader
 from streams.sealing import EVENT, PSEUDONYM, ROWS, TURN
 from streams.user_cache import (
     CACHE_BYTES_DEFAULT,
@@ -133,18 +133,17 @@ class CoreReducer:
 
     def finish(self) -> Finished:
         """Return the rows held back since the last call, and their public copies."""
-        released = self._cache.release()
-        changes: dict[bytes, bytes | None] = {}
+        changes: list[RowChange] = []
         outputs = []
-        for record, rows in released.changes:
-            changes.update(rows)
+        for record, rows in self._cache.release():
+            changes += rows
             public = _PUBLIC.get(record)
             if public is not None:
                 topic, start = public
-                for key, value in rows.items():
+                for key, _, _, value in rows:
                     copy = None if value is None else start + value[len(ROW_FORMAT) :]
                     outputs.append(OutputRecord(topic, key[1:], self._seal_row(key, copy)))
-        return Finished(changes, tuple(outputs), released.before, released.after)
+        return Finished(changes, tuple(outputs))
 
     def _view(self, rows: RowReader, event: Event, key: bytes | None) -> CachedView:
         """Return the view of the user whom an event of this record key is about."""

@@ -1,18 +1,20 @@
 """The rows as a batch sees them: what it has changed so far, over what is committed.
 
 Nothing reaches the store before the batch is committed as a whole, so dropping an overlay is all
-that an abort takes. It also remembers what it read, and what it is told of digests: the rows before
-the batch, for the row-set digest.
+that an abort takes. It also remembers what it read: the rows before the batch, for the row-set
+digest.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
-from streams.ports import RowReader
-from streams.row_digest import RowChange, digest_row
+from streams.ports import RowChange, RowReader
+from streams.row_digest import digest_row
 
 _UNREAD: Any = object()
+_key_of: Any = itemgetter(0)
 
 
 class Overlay:
@@ -24,8 +26,7 @@ class Overlay:
         self._before: dict[bytes, bytes | None] = {}
         self._changed: dict[bytes, bytes | None] = {}
         self._order: list[bytes] = []
-        self._digests_before: dict[bytes, int | None] = {}
-        self._digests_after: dict[bytes, int] = {}
+        self._held_back: Sequence[RowChange] = ()
 
     def get(self, key: bytes) -> bytes | None:
         """Return the row as of the last folded event."""
@@ -43,25 +44,20 @@ class Overlay:
         """Take over what one event changed."""
         self._changed.update(changes)
 
-    def note_digests(self, before: Mapping[bytes, int | None], after: Mapping[bytes, int]) -> None:
-        """Take digests of committed rows (None: no row) and of changed ones as they are told."""
-        self._digests_before.update(before)
-        self._digests_after.update(after)
+    def finish(self, changes: Sequence[RowChange]) -> None:
+        """Take over what the reducer held back, which nobody reads before the batch closes."""
+        self._held_back = changes
 
     def differences(self) -> list[RowChange]:
         """Return every row that differs from the committed one, sorted by key."""
-        found: list[RowChange] = []
-        told, known = self._digests_before, self._digests_after
-        for key in sorted(self._changed):
-            value = self._changed[key]
-            after = None if value is None else known.get(key) or digest_row(key, value)
-            if key in told:
-                before = told[key]
-            else:
-                committed = self._get_before(key)
-                before = None if committed is None else digest_row(key, committed)
+        found = [change for change in self._held_back if change[1] != change[2]]
+        for key, value in self._changed.items():
+            committed = self._get_before(key)
+            before = None if committed is None else digest_row(key, committed)
+            after = None if value is None else digest_row(key, value)
             if before != after:
                 found.append((key, before, after, value))
+        found.sort(key=_key_of)
         return found
 
     def _get_before(self, key: bytes) -> bytes | None:

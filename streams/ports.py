@@ -4,7 +4,7 @@ Bytes only: what a key, a value or a fate means is the reducer's affair. No I/O 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from schemas.ledger import BatchRecord, Head
@@ -63,18 +63,24 @@ class Folded:
     outputs: tuple[OutputRecord, ...] = ()
 
 
+RowChange = tuple[bytes, int | None, int | None, bytes | None]
+"""Of a row that changes the key, the digests before and after, and the value; None for no row."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finished:
     """Rows that a reducer held back until the batch closes, and the outputs that copy them.
 
-    `before` and `after` are digests of changed rows where the reducer knows them, so that nobody
-    need look or compute: of the committed row, None for no row, and of the new one.
+    The changes lead from the committed rows, each key once; no fold of the batch named these keys.
     """
 
-    changes: Mapping[bytes, bytes | None]
+    changes: Sequence[RowChange]
     outputs: tuple[OutputRecord, ...] = ()
-    before: Mapping[bytes, int | None] = field(default_factory=dict)
-    after: Mapping[bytes, int] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> dict[bytes, bytes | None]:
+        """Return the new value of each row that was held back, None where it goes."""
+        return {key: value for key, _, _, value in self.changes}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from streams.ports import RowChange, RowReader
+
 DIGEST_BYTES: Final = 32
 _prefix: Final = struct.Struct(">I").pack
 _MODULUS: Final = 1 << (8 * DIGEST_BYTES)
@@ -21,8 +23,16 @@ def digest_row(key: bytes, value: bytes) -> int:
     return int.from_bytes(hashlib.sha256(prefixed).digest(), "big")
 
 
-RowChange = tuple[bytes, int | None, int | None, bytes | None]
-"""Of a row that changes the key, the digests before and after, and the value; None for no row."""
+def change_row(rows: RowReader, key: bytes, value: bytes | None) -> RowChange:
+    """Return the change of a committed row to this value."""
+    after = None if value is None else digest_row(key, value)
+    return key, digest_committed(rows, key), after, value
+
+
+def digest_committed(rows: RowReader, key: bytes) -> int | None:
+    """Return the part of the row that stands under this key, None for no row."""
+    value = rows.get(key)
+    return None if value is None else digest_row(key, value)
 
 
 @dataclass(frozen=True, slots=True)

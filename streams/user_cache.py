@@ -15,8 +15,8 @@ from schemas.codec import decode, encode
 from schemas.hot_bytes import encode_event_row, encode_seen
 from schemas.identity import record_key
 from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
-from streams.ports import RowReader
-from streams.row_digest import digest_row
+from streams.ports import RowChange, RowReader
+from streams.row_digest import digest_committed, digest_row
 
 R = TypeVar("R")
 
@@ -87,18 +87,8 @@ class _Table:
         self.digests.clear()
 
 
-@dataclass(slots=True)
-class Released:
-    """Changed rows, and digests: of rows before (None: no row), and after.
-
-    ``changes`` holds the rows of one class and owner at a time, by key, in the order in which they
-    were first changed: that of their public copies. Only what is known without reading or hashing
-    anything stands in ``before`` and ``after``.
-    """
-
-    changes: list[tuple[type, dict[bytes, bytes | None]]] = field(default_factory=list)
-    before: dict[bytes, int | None] = field(default_factory=dict)
-    after: dict[bytes, int] = field(default_factory=dict)
+Released = list[tuple[type, list[RowChange]]]
+"""Changed rows of one class and owner at a time, in the order in which they first changed."""
 
 
 class UserCache:
@@ -150,41 +140,43 @@ class UserCache:
 
     def release(self) -> Released:
         """Return every change since the last call."""
-        released = Released()
-        for table in self._changed:
-            self._release(table, released)
+        released = [(table.record, self._release(table)) for table in self._changed]
         self._changed.clear()
         self._shrink()
         return released
 
-    def _release(self, table: _Table, released: Released) -> None:
+    def _release(self, table: _Table) -> list[RowChange]:
         record, base, rows, digests = table.record, table.base, table.rows, table.digests
-        changes: dict[bytes, bytes | None] = {}
-        released.changes.append((record, changes))
+        found: list[RowChange] = []
         keeps = record not in _NEVER_CACHED and (table.whole or record is not EventRow)
         encode_row: Callable[[Any], bytes] = encode_seen if record is SeenRow else encode
         size = 0
         for row_id, event_body in table.changed.items():
             row, key = rows[row_id], base + row_id.encode()
-            if row_id in digests:
-                released.before[key] = digests[row_id]
-            elif event_body:
-                released.before[key] = None  # A seq is taken once.
+            if event_body:
+                before = None  # A seq is taken once.
+            elif row_id in digests:
+                before = digests[row_id]
+            else:
+                before = digest_committed(self.rows, key)
             if row is None:
-                changes[key] = None
+                found.append((key, before, None, None))
                 digests.pop(row_id, None)
                 del rows[row_id]
                 continue
             body = encode_event_row(row, event_body) if event_body else encode_row(row)
-            changes[key] = value = ROW_FORMAT + body
+            value = ROW_FORMAT + body
+            after = digest_row(key, value)
+            found.append((key, before, after, value))
             if keeps:
-                digests[row_id] = released.after[key] = digest_row(key, value)
+                digests[row_id] = after
                 size += len(value) + _OBJECT_BYTES
             else:
                 del rows[row_id]
         table.changed.clear()
         if size:
             self.grow(table.owner, size)
+        return found
 
     def drop(self) -> None:
         """Forget everything, changes too."""

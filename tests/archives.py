@@ -69,7 +69,7 @@ def fold_partition(partition, events, heads, skip=0):
         key, value = record_key(event.tenant, event.user), frame(event)
         stamp = max(event.occurred_at_ms, 1)
         folded = reducer.fold(rows, LogRecord(offset, key, value, stamp, ()))
-        rows.apply(reducer.finish().changes)
+        rows.apply(reducer.finish().rows)
         placed.append(PlacedEvent(partition, offset, stamp, key, value, (), folded.fate))
         outputs += [
             PlacedOutput(partition, offset, output.topic, output.key, output.value)

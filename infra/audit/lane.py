@@ -144,7 +144,7 @@ class _Replay:
                     continue
                 fault = self._reducer.fault(self._rows, chunk[0].record, error)
                 done, finished = [fault], self._reducer.finish()
-            self._rows.apply(finished.changes)
+            self._rows.apply(finished.rows)
             for recorded, folded in zip(chunk, done, strict=True):
                 self._note_erased(recorded, folded)
                 if self._compares(recorded):

@@ -117,8 +117,8 @@ class Recomputation:
             return None
 
     def _flush(self) -> None:
-        for _, rows in self._cache.release().changes:
-            self._rows.apply(rows)
+        for _, rows in self._cache.release():
+            self._rows.apply({key: value for key, _, _, value in rows})
         self._held = 0
 
     def _fold_recorded(

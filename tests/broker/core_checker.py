@@ -39,7 +39,7 @@ def fold_plainly(
         for output in folded.outputs:
             if output.topic in outputs:
                 outputs[output.topic].append((output.key, output.value))
-    for key, value in reducer.finish().changes.items():
+    for key, value in reducer.finish().rows.items():
         _put(rows, key, value)
     return outputs, rows
 

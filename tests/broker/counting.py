@@ -35,7 +35,7 @@ class CountingReducer:
 
     def finish(self) -> Finished:
         """Return nothing: no row is held back."""
-        return Finished({})
+        return Finished(())
 
     def reset(self) -> None:
         """Drop nothing: no row is cached."""

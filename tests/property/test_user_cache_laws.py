@@ -103,18 +103,19 @@ def test_the_cache_reads_what_a_dictionary_would(told, bytes_max):
                     model.open[key] = (record, row)
             case ("release",):
                 released = cache.release()
-                changes = {k: v for _, rows in released.changes for k, v in rows.items()}
+                found = [change for _, rows in released for change in rows]
+                changes = {key: value for key, _, _, value in found}
                 expected = {
                     key: None if row is None else ROW_FORMAT + encode(row)
                     for key, (_, row) in model.open.items()
                 }
                 assert expected == changes
-                for key, digest in released.before.items():
-                    assert digest == model.digest(key)
+                for key, before, _, _ in found:
+                    assert before == model.digest(key)
                 model.store.rows |= changes
-                for key, digest in released.after.items():
-                    assert digest == model.digest(key)
                 model.store.rows = {k: v for k, v in model.store.rows.items() if v is not None}
+                for key, _, after, _ in found:
+                    assert after == model.digest(key)
                 model.open.clear()
             case ("drop",):
                 cache.drop()

@@ -8,6 +8,7 @@ import pytest
 from streams.embedded import Embedded, FoldCounts
 from streams.failures import FolderRefused, LogDamaged, LogShortened, StoreUnavailable
 from streams.ports import Finished, Folded, LogRecord, NewRecord, OutputRecord, RowReader
+from streams.row_digest import change_row
 from streams.row_store import open_writer
 from tests.simulation.counting import CountingReducer
 
@@ -146,15 +147,15 @@ class TableReducer(CountingReducer):
 
     def fold(self, rows: RowReader, record: LogRecord) -> Folded:
         """Hold the value back as the key's row; an empty value deletes it."""
+        self._rows = rows
         self._held[record.key or b""] = record.value or None
         return Folded(b"", {})
 
     def finish(self) -> Finished:
         """Release what was held back."""
         held, self._held = self._held, {}
-        return Finished(
-            held, tuple(OutputRecord("states", key, value) for key, value in held.items())
-        )
+        outputs = tuple(OutputRecord("states", key, value) for key, value in held.items())
+        return Finished([change_row(self._rows, *item) for item in held.items()], outputs)
 
     def reset(self) -> None:
         """Forget what was held back."""
