@@ -11,7 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from infra.audit.history import ArchiveSource
+from infra.backfill.plan import Plan
+from infra.backfill.run import backfill
+from infra.backfill.tables import TABLES, read_table
 from infra.broker import Broker
+from processors.whatif import Override
 from tests.broker.workers import await_true
 
 COMMAND = (sys.executable, "-m", "infra.cli.main")
@@ -76,8 +81,10 @@ def deployment(broker: Broker, prefix: str, tmp_path: Path) -> Iterator[Deployme
         assert 0 == worker.wait(15), (tmp_path / "worker.log").read_text()
 
 
-def test_a_history_is_served_exported_verified_and_replayed(deployment: Deployment) -> None:
-    """Dialogues appended to Kafka come out of the topics as the archive and the replay say."""
+def test_a_history_is_served_exported_verified_and_replayed(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    """Dialogues appended to Kafka come out of the topics as archive, replay and backfill say."""
     with resources.as_file(resources.files("infra") / "sample") as sample:
         appended = deployment.run("import", "sgd", str(sample))["appended"]
     expected = appended + 1  # The genesis record stands on both partitions.
@@ -86,7 +93,19 @@ def test_a_history_is_served_exported_verified_and_replayed(deployment: Deployme
     exported = deployment.run("export", "--out", str(archive))
     replayed = deployment.run("replay", "--verify")
     again = deployment.run("provision", *SIZE, "--dry-run")
+    plan, live, kept = ("--budget", "8000,0"), tmp_path / "live", tmp_path / "kept"
+    recomputed = deployment.run("backfill", *plan, "--out", str(live), "--jobs", "2")
+    deployment.run("backfill", *plan, "--out", str(live))  # What is complete stays as it is.
+    backfill(
+        ArchiveSource(archive),
+        Plan(override=Override(budget_main=8_000, budget_tail=0)),
+        kept,
+        lambda _done, _left: None,
+    )
 
+    assert recomputed == json.loads((kept / "summary.json").read_text())
+    for name in TABLES:
+        assert read_table(kept, name).equals(read_table(live, name))
     assert expected == exported["events"] == replayed["events"]
     assert (0, 0, 0) == tuple(replayed[k] for k in ("missing", "duplicate", "divergent"))
     assert replayed["outputs"] == replayed["identical"] > 0
