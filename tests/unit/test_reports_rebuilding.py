@@ -14,7 +14,10 @@ from infra.audit.replay import replay
 from infra.backfill.plan import Plan
 from infra.backfill.run import backfill
 from infra.backfill.tables import read_table
+from infra.erasing import erase
+from infra.opening import mark_encrypted, open_embedded
 from infra.provision import Step, TopicSet, _compare, _Standing
+from infra.records import read_output
 from schemas.candidate import SlotValue
 from schemas.codec import decode, frame, unframe
 from schemas.control import HistoryAttested
@@ -24,10 +27,12 @@ from schemas.observation import ErasureRequested
 from schemas.outcome import Act, Commitment, Reason, RepairAct
 from schemas.row import EventRow, PendingRow, SlotRow
 from schemas.topics import EVENTS, ROWS, list_settings
+from streams import row_store
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
-from tests.conversation import GENERATOR, OPERATOR, genesis
-from tests.kitchen import kitchen, meal
+from tests.canary import build_uncompressed
+from tests.conversation import GENERATOR, OPERATOR
+from tests.kitchen import meal
 from tests.plain_fold import name_row
 from tests.situations import request
 from tests.talk import answer, confirmed, form, read_ms
@@ -265,12 +270,29 @@ def test_r16_replay_and_backfill_bring_nothing_back(tmp_path):
     assert [[]] == read_table(tmp_path / "out", "decisions")["evidence_ids"].to_list()
 
 
-@pytest.mark.xfail(strict=True, reason="needs erasure keys", raises=TypeError)
-def test_r16_what_was_erased_cannot_be_read_anywhere(tmp_path):
-    """R16: log, outputs and rejections of an encrypted log hold no readable word of it."""
-    sealed = replace(begin(), payload=genesis(kitchen(), encrypted=True))
-    folder = keep(tmp_path / "log", [sealed, *_erased()[1:]])
+def test_r16_what_was_erased_cannot_be_read_anywhere(tmp_path, monkeypatch):
+    """R16: no file of an encrypted log holds a word of it, and nothing that is derived stands."""
+    monkeypatch.setenv("COMMITMENTS_KEY_STORE", str(tmp_path / "keys"))
+    monkeypatch.setattr(row_store, "build_options", build_uncompressed)
+    folder = tmp_path / "log"
+    open_embedded(folder).close()
+    mark_encrypted(folder)
+    drawn = event(form(therapy="counsellor", dish="soup"), "f1", derived_from=("e1",))
+    with open_embedded(folder) as embedded:
+        append_events(embedded, [*_erased()[:2], drawn, *dine(1, meal("soup"))])
+        embedded.fold_pending()
+        report = erase(embedded, tenant="t", user="m", event_ids=("e1",), operator=OPERATOR.id)
+        append_events(embedded, dine(2, meal("soup")))
+        embedded.fold_pending()
+        packets = [
+            read_output("packets", value)
+            for one in embedded.outputs("packets")
+            if (value := embedded.opener.unseal(one.record.value)) is not None
+        ]
+        compared = replay(embedded, lambda _done, _left: None)
 
+    assert ((2, 1), True) == ((report.events, report.turns), compared.clean)
+    assert [("t2", ())] == [(packet.turn_id, packet.units) for packet in packets]
     assert not any(
-        b"counsellor" in path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        b"counsellor" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
     )
