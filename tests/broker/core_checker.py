@@ -6,8 +6,8 @@ No ledger, overlay, batch or store takes part; what the topics hold is read by t
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from confluent_kafka import Consumer, TopicPartition
-
+from streams.committed import CommittedPartition
+from streams.connection import Connection
 from streams.core_reducer import CoreReducer
 from streams.ledger_bytes import decode_head
 from streams.ports import LogRecord
@@ -61,22 +61,16 @@ def check_core(bootstrap_servers: str, prefix: str, partitions: int) -> Verdict:
     return Verdict(**{name: total[name] for name in Verdict.__dataclass_fields__})
 
 
-def await_folded(bootstrap_servers: str, prefix: str, partitions: int) -> bool:
+def is_folded(bootstrap_servers: str, prefix: str, partitions: int) -> bool:
     """Return whether the head row of every partition stands at the end of its input."""
-    consumer = Consumer({"bootstrap.servers": bootstrap_servers, "group.id": "-", "log_level": 0})
-    try:
-        for partition in range(partitions):
-            place = TopicPartition(f"{prefix}events", partition)
-            end = consumer.get_watermark_offsets(place, 10)[1]
-            heads = [
-                value
-                for key, value in read_partition(bootstrap_servers, f"{prefix}rows", partition)
-                if key == b"h"
-            ]
-            if end and (not heads or decode_head(heads[-1] or b"").next_offset < end):
-                return False
-    finally:
-        consumer.close()
+    connection = Connection(bootstrap_servers=bootstrap_servers)
+    for partition in range(partitions):
+        with CommittedPartition(connection, topic=f"{prefix}events", partition=partition) as events:
+            end = events.bounds().end
+        with CommittedPartition(connection, topic=f"{prefix}rows", partition=partition) as rows:
+            head = rows.read_last(lambda found: found.key() == b"h")
+        if end and (head is None or decode_head(head.value()).next_offset < end):
+            return False
     return True
 
 
