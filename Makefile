@@ -39,7 +39,8 @@ check: $(READY)  ## Lint, types, import rules
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-simulate: $(READY) ## Seeded crashes; SEEDS=200
+simulate: $(READY) ## Seeded crashes on a simulated broker (KAFKA_SEEDS=1000) and disk (SEEDS=200)
+	$(BIN)/python -m tests.simulation.simulate --seeds $${KAFKA_SEEDS:-1000}
 	SEEDS=$(SEEDS) $(BIN)/pytest -q tests/simulation
 
 bench: $(READY)  ## Every figure as a ratio within its own run

@@ -1,0 +1,45 @@
+"""The ledger on a simulated broker: a slice of the seeds, and proof that they would notice."""
+
+import pytest
+
+from tests.simulation.broken_clients import BROKEN, TrustedCopy
+from tests.simulation.kafka_seed import run_seed
+
+SEEDS = 60
+"""`make simulate` runs a thousand."""
+SEARCHED = 60
+"""Within so many seeds every broken rule must be noticed; each is, several times over."""
+
+
+def test_no_seed_loses_doubles_or_changes_an_outcome() -> None:
+    """Workers killed, frozen and replaced between any two steps leave what a plain fold says."""
+    kills = sum(run_seed(seed).counts["kill"] for seed in range(SEEDS))
+
+    assert kills > SEEDS
+
+
+def test_one_seed_gives_one_order_of_steps() -> None:
+    """A seed that failed can be repeated: it goes through the same, count by count."""
+    first, second = run_seed(7), run_seed(7)
+
+    assert (first.counts, first.killed_at) == (second.counts, second.killed_at)
+
+
+@pytest.mark.parametrize("rule", BROKEN)
+def test_a_broken_rule_is_noticed(rule: str) -> None:
+    """A ledger that splits its commit, skips the fence or trusts too early fails a seed."""
+    assert _find_failure(build_clients=BROKEN[rule])
+
+
+def test_a_copy_trusted_without_proof_is_noticed() -> None:
+    """A worker that keeps old local rows brings back what was deleted, and a seed shows it."""
+    assert _find_failure(copy=TrustedCopy)
+
+
+def _find_failure(**kinds: object) -> str:
+    for seed in range(SEARCHED):
+        try:
+            run_seed(seed, **kinds)
+        except AssertionError as error:
+            return str(error)
+    return ""
