@@ -20,13 +20,14 @@ from schemas.fate import Fate
 from schemas.identity import record_key
 from schemas.row import ROW_RECORDS, Kind
 from streams.authentication import RecordedCheck
+from streams.collection import collecting_rarely
 from streams.core_reducer import ERASED, CoreReducer
 from streams.failures import StreamsError
 from streams.ports import Folded, OutputRecord
-from streams.row_digest import digest_row
+from streams.row_digest import EMPTY, digest_row
 from streams.scratch_rows import ScratchRows
 
-EVENTS_PER_CHUNK: Final = 1_000
+EVENTS_PER_CHUNK: Final = 4_000
 CONTROL_KEY: Final = record_key("", "")
 _SHARED_ROWS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.ATTESTED})
 
@@ -49,7 +50,8 @@ def replay_lane(
     with tempfile.TemporaryDirectory(prefix="commitments-replay-") as folder:
         rows = ScratchRows(Path(folder) / "rows")
         try:
-            return _Replay(history, lane, selection, rows, keep_bytes=keep_bytes).run(progress)
+            with collecting_rarely():
+                return _Replay(history, lane, selection, rows, keep_bytes=keep_bytes).run(progress)
         finally:
             rows.close()
 
@@ -79,6 +81,7 @@ class _Replay:
         )
         self._erased: set[bytes | None] = set()
         self._comparison = Comparison(lane.partition)
+        self._row_set = EMPTY
 
     def run(self, progress: Progress) -> LaneResult:
         whole = True
@@ -145,6 +148,7 @@ class _Replay:
                 fault = self._reducer.fault(self._rows, chunk[0].record, error)
                 done, finished = [fault], self._reducer.finish()
             self._rows.apply(finished.rows)
+            self._row_set = self._row_set.replace(finished.changes)
             for recorded, folded in zip(chunk, done, strict=True):
                 self._note_erased(recorded, folded)
                 if self._compares(recorded):
@@ -179,7 +183,7 @@ class _Replay:
     def _sum_rows(self) -> tuple[int, int]:
         """Sum the lane's rows; those of control records count in the first lane only."""
         shared = [b"p" + bytes((kind,)) for kind in sorted(_SHARED_ROWS)]
-        kept = self._rows.sum()
+        kept = self._row_set
         if self._lane.number == 0:
             return kept.count, kept.total
         for prefix in shared:

@@ -21,6 +21,7 @@ from infra.backfill.recomputation import Recomputation
 from infra.backfill.summary import summarise
 from infra.backfill.tables import TABLES, build_rows, write_table
 from schemas.identity import record_key
+from streams.collection import collecting_rarely
 from streams.scratch_rows import ScratchRows
 
 RUN_NAME: Final = "run.json"
@@ -145,6 +146,7 @@ def _work(
 def _fold_lane(source: Source, plan: Plan, run: Run, folder: Path, lane: Lane) -> None:
     """Fold one lane and write its tables, then the mark that it is done."""
     with (
+        collecting_rarely(),
         source() as history,
         tempfile.TemporaryDirectory(prefix="commitments-backfill-") as scratch,
     ):
