@@ -24,6 +24,8 @@ from schemas.topics import (
 )
 from streams.connection import Connection, describe_for_admin
 
+STAMPED = "message.timestamp.type"
+
 
 class Step(Enum):
     """What a change asks of the cluster; a refusal asks a person."""
@@ -124,7 +126,7 @@ def _plan(admin: KafkaAdminClient, wanted: TopicSet) -> tuple[Change, ...]:
             )
             changes.append(Change(step=Step.REFUSE, topic=topic, name=name, reason=reason))
         else:
-            settings = _settle(topic, wanted)
+            settings = settle(topic, wanted)
             changes.append(Change(step=Step.CREATE, topic=topic, name=name, settings=settings))
     return tuple(changes)
 
@@ -135,8 +137,10 @@ def _compare(topic: Topic, name: str, found: "_Standing", wanted: TopicSet) -> I
         yield Change(step=Step.REFUSE, topic=topic, name=name, reason=reason)
     differing = tuple(
         (setting, value)
-        for setting, value in _settle(topic, wanted)
-        if found.settings.get(setting) != value and setting != "cleanup.policy"
+        for setting, value in settle(topic, wanted)
+        if found.settings.get(setting) != value
+        and setting != "cleanup.policy"
+        and (topic is not EVENTS or setting != STAMPED)
     )
     if differing:
         shown = ", ".join(
@@ -156,6 +160,11 @@ def _list_refusals(topic: Topic, found: "_Standing", wanted: TopicSet) -> Iterat
             f"has replication factor {found.replication}, wanted is {wanted.replication}: add "
             "replicas with kafka-reassign-partitions, then run this again."
         )
+    if topic is EVENTS and found.settings.get(STAMPED) == "CreateTime":
+        yield (
+            f"has {STAMPED}=CreateTime: a repartition into it did not end, or producers chose "
+            "the times. Delete it and repartition again, or set LogAppendTime by kafka-configs."
+        )
     policy = found.settings.get("cleanup.policy", "")
     if policy != topic.cleanup.value:
         lost = "expired" if topic.cleanup is Cleanup.COMPACT else "superseded"
@@ -165,7 +174,8 @@ def _list_refusals(topic: Topic, found: "_Standing", wanted: TopicSet) -> Iterat
         )
 
 
-def _settle(topic: Topic, wanted: TopicSet) -> tuple[tuple[str, str], ...]:
+def settle(topic: Topic, wanted: TopicSet) -> tuple[tuple[str, str], ...]:
+    """Return all settings of a topic of this set, in Kafka's words."""
     return (*list_settings(topic), ("min.insync.replicas", str(wanted.insync_min)))
 
 

@@ -90,20 +90,20 @@ class KafkaSource:
         )
 
     def _read_events(self, partition: int, ledger: Sequence[BatchRecord]) -> Iterator[PlacedEvent]:
-        fates = {
-            offset: fate for batch in ledger for offset, fate in _list_fates(batch)
-        }  # One short entry an event; a partition's log is bounded by its topic.
-        end = ledger[-1].next_offset
+        waiting: list[Any] = []
+        batches = iter([batch for batch in ledger if batch.first_offset < batch.next_offset])
+        batch = next(batches, None)
         with self._open(EVENTS.name, partition) as topic:
             for message in topic.read(topic.bounds().start):
-                if message.offset() >= end:
+                while batch is not None and message.offset() >= batch.next_offset:
+                    yield from _join(partition, waiting, batch.fates)
+                    waiting, batch = [], next(batches, None)
+                if batch is None:
                     return
-                fate = fates.get(message.offset())
-                if fate is not None:
-                    yield PlacedEvent(
-                        partition, message.offset(), message.timestamp()[1], message.key(),
-                        message.value(), tuple(message.headers() or ()), fate,
-                    )  # fmt: skip
+                if message.offset() >= batch.first_offset:
+                    waiting.append(message)
+            if batch is not None:
+                yield from _join(partition, waiting, batch.fates)
 
     def _read_outputs(
         self, name: str, partition: int, ledger: Sequence[BatchRecord]
@@ -126,10 +126,16 @@ class KafkaSource:
         return CommittedPartition(self._connection, topic=self._names[name], partition=partition)
 
 
-def _list_fates(batch: BatchRecord) -> Iterator[tuple[int, bytes]]:
-    if batch.first_offset == batch.next_offset:
-        return  # A gap: its one fate is that of no record.
-    yield from enumerate(batch.fates, batch.first_offset)
+def _join(partition: int, messages: Sequence[Any], fates: Sequence[bytes]) -> Iterator[PlacedEvent]:
+    """Yield a batch's events with their fates, those that are left of it when its head is gone.
+
+    Counted from the end: offsets may skip, where a transaction of the producer was aborted.
+    """
+    for message, fate in zip(messages, fates[len(fates) - len(messages) :], strict=True):
+        yield PlacedEvent(
+            partition, message.offset(), message.timestamp()[1], message.key(), message.value(),
+            tuple(message.headers() or ()), fate,
+        )  # fmt: skip
 
 
 def _describe(partition: int, ledger: Sequence[BatchRecord]) -> PartitionHead:

@@ -4,7 +4,7 @@ An InputLog whose beginning comes from an export and whose end from the brokers.
 a record they must hold the same one; nothing is folded or written here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, Self
 
@@ -46,6 +46,7 @@ class WholeLog:
         self._topic = CommittedPartition(connection, topic=name, partition=partition)
         self._kept = self._topic.bounds()
         self._records: Iterator[LogRecord] = iter(())
+        self._walks: list[Generator[LogRecord, None, None]] = []
         self._next = -1
         if archive is not None:
             _refuse_foreign(archive, topic_id, name)
@@ -56,7 +57,9 @@ class WholeLog:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Disconnect."""
+        """End every reading, then disconnect."""
+        for walk in self._walks:
+            walk.close()
         self._topic.__exit__()
 
     def bounds(self) -> LogBounds:
@@ -75,13 +78,18 @@ class WholeLog:
         return records
 
     def walk(self, first: int) -> Iterator[LogRecord]:
-        """Yield every record from an offset to the end of the topic as it stood at the start.
+        """Return every record from an offset to the end of the topic as it stands now.
 
         Raises:
             LogGap: neither holds that offset.
         """
         if first < self.bounds().start:
             raise LogGap(f"events {first} to {self.bounds().start - 1} are gone")
+        walk = self._walk(first)
+        self._walks.append(walk)
+        return walk
+
+    def _walk(self, first: int) -> Generator[LogRecord, None, None]:
         if first < self._kept.start:
             assert self._archive is not None, "bounds() says what there is"
             for event in self._archive.history(self.partition, first):

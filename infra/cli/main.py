@@ -25,6 +25,7 @@ from infra.cli import (
     linting,
     provisioning,
     reading,
+    rebuilding,
     replaying,
     serving,
     turning,
@@ -65,6 +66,7 @@ MODULES = (
     linting,
     provisioning,
     reading,
+    rebuilding,
     replaying,
     serving,
 )

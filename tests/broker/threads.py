@@ -98,6 +98,15 @@ class ThreadWorker:
 
         await_true(folded, timeout_s=timeout_s, what=f"offset {next_offset}; {self.notes[-3:]}")
 
+    def await_events(self, count: int, *, timeout_s: float = 30) -> None:
+        """Return once so many events are folded in all partitions together."""
+
+        def folded() -> bool:
+            assert self.exit is None, self.exit
+            return sum(lane.events for lane in self.worker.lanes()) >= count
+
+        await_true(folded, timeout_s=timeout_s, what=f"{count} events; {self.notes[-3:]}")
+
     def stop(self) -> None:
         """End the worker in order."""
         self.worker.stop()
