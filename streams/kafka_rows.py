@@ -16,7 +16,7 @@ from schemas.codec import DecodeError
 from schemas.ledger import Head
 from schemas.topics import ROWS
 from streams.committed import CommittedPartition
-from streams.failures import LedgerBroken, StoreDamaged
+from streams.failures import Fenced, LedgerBroken, StoreDamaged
 from streams.ledger_bytes import decode_head
 from streams.row_digest import sum_rows
 from streams.row_store import HEAD, ROW, RowStore, build_options, classify, wipe
@@ -117,6 +117,7 @@ def restore(
     catch_up(rows, cache, rows.bounds().start, progress=progress)
     if not cache.equals(found.head):
         cache.close()
+        refuse_overtaken(rows, found)
         raise LedgerBroken(
             f"{rows.topic}, partition {rows.partition}: its rows are not those that its head row "
             "states. Run `commitments rebuild`"
@@ -155,6 +156,15 @@ def read_head(topic: CommittedPartition) -> TopicHead | None:
     """Return the last committed head row, or None if there is none."""
     message = topic.read_last(lambda found: found.key() == HEAD and found.value() is not None)
     return None if message is None else _decode(message)
+
+
+def refuse_overtaken(rows: CommittedPartition, found: TopicHead | None) -> None:
+    """Raise Fenced when the head row is no longer the one that was found.
+
+    A start that was frozen meanwhile would else take the rows of its own successor for damaged.
+    """
+    if read_head(rows) != found:
+        raise Fenced(f"{rows.topic}: another worker has committed while its rows were read")
 
 
 def catch_up(topic: CommittedPartition, cache: RowCache, first: int, *, progress: Progress) -> None:

@@ -33,6 +33,7 @@ from streams.kafka_rows import (
     RowCache,
     open_cache,
     read_head,
+    refuse_overtaken,
     restore,
     row_records,
 )
@@ -117,7 +118,7 @@ class KafkaStore:
             found = read_head(rows)
             reach("position_read")
             if found is None:
-                self._refuse_lost_rows()
+                self._refuse_lost_rows(rows)
             elif found.transactional_id != place.transactional_id:
                 raise LedgerBroken(
                     f"{self._rows_name}, partition {place.partition} was written as "
@@ -240,7 +241,7 @@ class KafkaStore:
             raise CommitUnknown(f"abort after {error}: {failure}") from error
         raise CommitAborted(f"batch aborted: {error}") from error
 
-    def _refuse_lost_rows(self) -> None:
+    def _refuse_lost_rows(self, rows: CommittedPartition) -> None:
         """Take missing rows for a first start only when nothing was ever committed."""
         place = self._place
         for name in (self._ledgers_name, *self._names.values()):
@@ -248,6 +249,7 @@ class KafkaStore:
                 place.connection, topic=name, partition=place.partition
             ) as topic:
                 if topic.read_last(lambda _: True) is not None:
+                    refuse_overtaken(rows, None)
                     raise LedgerBroken(
                         f"{self._rows_name}, partition {place.partition} holds no head row, but "
                         f"{name} holds records: the rows are lost. Run `commitments rebuild`"
