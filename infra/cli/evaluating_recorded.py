@@ -128,7 +128,7 @@ def show_findings(
 ) -> None:
     """Print all tables but the rows, as JSON or for people."""
     if as_json:
-        found = {title: rows for title, rows in tables.items() if title != "summary"}
+        found = {title: rows for title, rows in tables.items() if title not in {"summary", "arms"}}
         print_json(
             {
                 "run_id": name.run_id,
