@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate bench bench-generation soak soak-kafka broker example schemas lock clean help
+.PHONY: demo test check model simulate bench bench-audit bench-generation soak soak-kafka broker example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -45,6 +45,10 @@ simulate: $(READY) ## Seeded crashes on a simulated broker (KAFKA_SEEDS=1000) an
 
 bench: $(READY)  ## Every figure as a ratio within its own run
 	$(BIN)/python -m benchmarks
+
+bench-audit: $(READY) ## Replay, backfill, verification and certificates; beside eventsourcing, installed apart
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/bench -r benchmarks/requirements.lock
+	PYTHONPATH=.:.cache/bench $(BIN)/python -m benchmarks audit
 
 bench-generation: $(MODEL) ## Recorded dialogues with the local model: SGD=folder of dialogues
 	$(BIN)/python -m benchmarks.generation $(SGD) --dialogues 30 --backend local

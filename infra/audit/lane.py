@@ -15,8 +15,8 @@ from infra.audit.comparison import Comparison, LaneResult
 from infra.audit.history import History, Produced, Recorded
 from infra.audit.selection import Selection
 from infra.records import OUTPUT_RECORDS, TABLES
-from schemas.codec import MARKER, decode, schema_fingerprint
-from schemas.fate import Fate
+from schemas.codec import MARKER, decode, encode, schema_fingerprint
+from schemas.fate import Fate, FateStatus
 from schemas.identity import record_key
 from schemas.row import ROW_RECORDS, Kind
 from streams.authentication import RecordedCheck
@@ -30,6 +30,8 @@ from streams.scratch_rows import ScratchRows
 EVENTS_PER_CHUNK: Final = 4_000
 CONTROL_KEY: Final = record_key("", "")
 _SHARED_ROWS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.ATTESTED})
+_ACCEPTED: Final = Fate(FateStatus.ACCEPTED, None, None, "", "")
+_ACCEPTED_START: Final = encode(_ACCEPTED)[:1]
 
 Progress = Callable[[int], None]
 
@@ -125,7 +127,10 @@ class _Replay:
 
     def _find_fate(self, offset: int) -> Fate | None:
         fate = self._fates.get(offset)
-        return None if fate is None else decode(Fate, fate)
+        if fate is None:
+            return None
+        # Asked for the reason alone, which an accepted event has not.
+        return _ACCEPTED if fate[:1] == _ACCEPTED_START else decode(Fate, fate)
 
     def _fold(self, chunk: list[Recorded]) -> None:
         """Fold a chunk; where the core raises, fold what came before again, then that alone."""

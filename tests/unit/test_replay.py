@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -239,15 +241,27 @@ def test_exporting_twice_gives_the_same_archive(tmp_path, events):
     assert one == other
 
 
-SHIFT = """
-import sys, time
-shift = 366 * 86_400
-now, now_ns = time.time, time.time_ns
-time.time = lambda: now() + shift
-time.time_ns = lambda: now_ns() + shift * 10**9
-from infra.cli.main import run
-run()
-"""
+FOLDER = Path(find_spec("libfaketime").origin).parent
+YEAR_AHEAD = {
+    "LD_PRELOAD": str(FOLDER / "vendor/libfaketime/src/libfaketime.so.1"),
+    "FAKETIME": "+366d",
+    "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+}
+
+
+def run_ahead(*arguments, **changes):
+    """Run Python a year ahead of the system's clock, in a changed environment."""
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=ROOT,
+        env={**os.environ, **YEAR_AHEAD, **changes}, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_clock_of_the_next_test_is_a_year_ahead():
+    """The shifted clock is the whole process's, as other libraries read it too."""
+    run = run_ahead("-c", "import time; print(int(time.time()))")
+
+    assert 365 * 86_400 < int(run.stdout) - time.time() < 367 * 86_400
 
 
 @pytest.mark.parametrize(
@@ -256,11 +270,9 @@ run()
 )
 def test_replay_is_the_same_in_any_process(spread, seed, zone, locale, jobs):
     """Hash seed, time zone, locale, jobs and a clock a year ahead change no byte of the answer."""
-    env = {**os.environ, "PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": locale}
-    run = subprocess.run(
-        [sys.executable, "-c", SHIFT, "replay", "--archive", str(spread), "--verify", "--json",
-         "--jobs", jobs],
-        capture_output=True, text=True, check=False, cwd=ROOT, env=env, timeout=120,
+    run = run_ahead(
+        "-m", "infra.cli.main", "replay", "--archive", str(spread), "--verify", "--json",
+        "--jobs", jobs, PYTHONHASHSEED=seed, TZ=zone, LC_ALL=locale,
     )  # fmt: skip
     report = json.loads(run.stdout)
 
