@@ -27,6 +27,7 @@ SEEN_EVENTS_MIN: Final = 4_096  # Spec 1.4: the window of event ids ...
 SEEN_WINDOW_MS: Final = 7 * 86_400_000  # ... or this long, whichever is longer ...
 SEEN_EVENTS_MAX: Final = 65_536  # ... but never more than this.
 ORDER_BLOCK: Final = 32  # Event ids per OrderRow; bounds the head row.
+TEXT_BLOCK: Final = 32  # Seqs in a row that one TextsRow speaks of; a place is one byte.
 AHEAD_MS_MAX: Final = 300_000  # Spec 1.5: five minutes before the append timestamp.
 DEADLINE_AT_MS_MAX: Final = 10**16 - 1  # Sixteen digits in the id of a DeadlineRow.
 DEADLINE_MS_DEFAULT: Final = 900_000  # Fifteen minutes from the append timestamp.

@@ -49,7 +49,7 @@ class Stamp:
 
     ``digest`` is SHA-256 of the body; ``append_ms`` the log's timestamp; ``authentic`` is what
     checking the mac gave: "open" (no keys), "verified", "failed", or "absent". ``key`` is the
-    record key where it is a pseudonym; None stands for that of the view's tenant and user.
+    record key, maybe a pseudonym; None stands for that of the event's tenant and user.
     """
 
     digest: bytes

@@ -59,6 +59,12 @@ def schema_fingerprint(cls: Any) -> bytes:
 
 
 @lru_cache(maxsize=FINGERPRINTS_KEPT)
+@cache
+def build_header(cls: Any) -> bytes:
+    """Return what stands before a record's body in Avro's single-object encoding."""
+    return MARKER + schema_fingerprint(cls)
+
+
 def text_fingerprint(text: str) -> bytes:
     """Return the 8-byte CRC-64-AVRO fingerprint, little endian, of a schema text."""
     canonical = to_parsing_canonical_form(json.loads(text))
@@ -152,7 +158,7 @@ def released_schemas(cls: Any) -> dict[bytes, Any]:
 def frame(record: object) -> bytes:
     """Return a record in Avro's single-object encoding."""
     cls: Any = type(record)
-    return MARKER + schema_fingerprint(cls) + encode(record)
+    return build_header(cls) + encode(record)
 
 
 def unframe(cls: type[R], data: bytes | None) -> tuple[R, bytes]:
@@ -167,7 +173,7 @@ def unframe(cls: type[R], data: bytes | None) -> tuple[R, bytes]:
         raise DecodeError("null_value", "no value")
     key: Any = cls
     body = data[HEADER_BYTES:]
-    if data[:HEADER_BYTES] == MARKER + schema_fingerprint(key):
+    if data[:HEADER_BYTES] == build_header(key):
         return decode(cls, body), body
     if not data:
         raise DecodeError("empty_value", "an empty value")

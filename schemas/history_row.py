@@ -18,7 +18,8 @@ class UserHead:
 
     ``chain`` is the digest chain. ``units`` counts the units of event rows, ``texts`` those that
     are plain utterances, ``hints`` the hint statements; every plain utterance below
-    ``oldest_text_seq`` has left (spec 6.2).
+    ``oldest_text_seq`` has left (spec 6.2). ``text_places`` are the places of those in the block of
+    seqs ``text_block``, the last that has any; earlier blocks have their TextsRow.
     ``recent_ids`` are the event ids not yet moved to an OrderRow. ``foreseen`` counts withdrawn
     event ids that have not arrived; all up to ``erased_seq`` was erased with the user.
     """
@@ -33,6 +34,8 @@ class UserHead:
     texts: int
     hints: int
     oldest_text_seq: int
+    text_block: int
+    text_places: bytes
     recent_ids: tuple[str, ...]
     oldest_order: int
     foreseen: int
@@ -58,6 +61,16 @@ class OrderRow:
 
     event_ids: tuple[str, ...]
     effective_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextsRow:
+    """Which seqs of a block (row id: its number) are plain utterances, a byte for each place.
+
+    A block is as many seqs as ``processors.limits.TEXT_BLOCK``; places ascend.
+    """
+
+    places: bytes
 
 
 @dataclass(frozen=True, slots=True)

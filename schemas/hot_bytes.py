@@ -38,4 +38,4 @@ def encode_accepted(fate: Fate) -> bytes | None:
         return None
     if fate.reason is not None or fate.detail or fate.ignored:
         return None
-    return b"".join((_ACCEPTED, encode_long(seq), _NOTHING_MORE))
+    return _ACCEPTED + encode_long(seq) + _NOTHING_MORE

@@ -31,6 +31,7 @@ from schemas.history_row import (
     SourceRow,
     Standing,
     StatementRow,
+    TextsRow,
     TouchRow,
     UserHead,
     WithdrawnRow,
@@ -65,6 +66,7 @@ __all__ = [
     "SourceRow",
     "Standing",
     "StatementRow",
+    "TextsRow",
     "TouchRow",
     "TurnRow",
     "UserHead",
@@ -143,6 +145,7 @@ class Kind(IntEnum):
     DEADLINE = 23
     STATEMENT = 24
     ATTESTED = 25
+    TEXTS = 26
 
 
 Row: TypeAlias = (
@@ -171,6 +174,7 @@ Row: TypeAlias = (
     | DeadlineRow
     | StatementRow
     | AttestedRow
+    | TextsRow
 )
 
 ROW_RECORDS: Final[dict[Kind, type]] = {
@@ -199,6 +203,7 @@ ROW_RECORDS: Final[dict[Kind, type]] = {
     Kind.DEADLINE: DeadlineRow,
     Kind.STATEMENT: StatementRow,
     Kind.ATTESTED: AttestedRow,
+    Kind.TEXTS: TextsRow,
 }
 
 KIND_OF: Final[dict[type, Kind]] = {record: kind for kind, record in ROW_RECORDS.items()}

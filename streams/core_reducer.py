@@ -14,7 +14,7 @@ from processors.compilation.purging import pass_erased, purge_user
 from processors.limits import EVENT_BYTES_MAX
 from processors.ruleset import UnknownRuleset
 from processors.view import Output, Stamp, Step
-from schemas.codec import MARKER, DecodeError, encode, frame, schema_fingerprint
+from schemas.codec import DecodeError, build_header, encode, frame
 from schemas.event import ErasureCompleted, Event
 from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.hot_bytes import encode_accepted
@@ -59,7 +59,7 @@ _build_folded: Final = compile_building(Folded)
 class CoreReducer:
     """Folds ``events`` through the core; one per partition, used by one thread."""
 
-    version: Final = "core-1"
+    version: Final = "core-2"
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class CoreReducer:
         authentic = self._authenticator.judge(event, body, record.offset)
         stamp = _build_stamp(
             digest, record.timestamp_ms, self._partition, record.offset, len(body), authentic,
-            record.key if self._opener.hides else None,
+            record.key,
         )  # fmt: skip
         return event, stamp, body
 
@@ -259,7 +259,7 @@ def hide_detail(fate: Fate) -> Fate:
 _PUBLIC: Final[dict[type, tuple[str, bytes]]] = {
     record: (
         "contracts" if kind in CONTRACT_KINDS else "states",
-        MARKER + schema_fingerprint(record),
+        build_header(record),
     )
     for record, kind in KIND_OF.items()
     if kind in CONTRACT_KINDS | STATE_KINDS

@@ -78,7 +78,9 @@ def fold_partition(partition, events, heads, skip=0):
         offset += 1 + skip
     summed = sum_rows(rows.rows.items())
     heads.append(
-        PartitionHead(partition, offset, 1, bytes(32), summed.count, summed.digest, "core-1")
+        PartitionHead(
+            partition, offset, 1, bytes(32), summed.count, summed.digest, CoreReducer.version
+        )
     )
     return list(interleave(placed, outputs))
 
@@ -95,7 +97,9 @@ def draw_archive(folder, seed, *, events=None, partitions=None, segment_bytes=No
     for partition in range(partitions):
         own = draw_records(draw, partition, count)
         heads.append(
-            PartitionHead(partition, 3 * count + 1, 1, bytes(32), count, bytes(32), "core-1")
+            PartitionHead(
+                partition, 3 * count + 1, 1, bytes(32), count, bytes(32), CoreReducer.version
+            )
         )
         records.append(own)
     return write_archive(

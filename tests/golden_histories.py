@@ -58,6 +58,7 @@ def list_histories():
         "ruleset-1-dialogues": list(sample),
         "ruleset-1-restaurant": tell_restaurant().events,
         "ruleset-1-then-2": tell_change().events,
+        "ruleset-1-core-2": tell_crowd(4, users=3, events=120).events,
     }
 
 

@@ -16,6 +16,7 @@ from infra.archive.reading import Archive
 from infra.archive.writing import PlacedEvent, PlacedOutput
 from infra.opening import choose_opener, open_embedded
 from infra.records import TABLES
+from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
 from streams.failures import LogGap
 from streams.opening import Opener
@@ -42,10 +43,14 @@ class Recorded(NamedTuple):
 
 
 class RowSetStated(NamedTuple):
-    """Number and digest of all rows, as the ledger's head states them."""
+    """Number and digest of all rows as the ledger's head states them, and the core they are of.
+
+    Rows of another core may be written otherwise, so that only its own can be compared.
+    """
 
     rows: int
     digest: bytes
+    core_version: str
 
 
 class History(Protocol):
@@ -153,7 +158,7 @@ class ArchivedHistory:
     def row_set(self, partition: int) -> RowSetStated:
         """Return what the manifest states of the rows."""
         head = self._archive.entry(partition).head
-        return RowSetStated(head.row_count, head.row_set_digest)
+        return RowSetStated(head.row_count, head.row_set_digest, head.core_version)
 
 
 class EmbeddedHistory:
@@ -201,8 +206,9 @@ class EmbeddedHistory:
         """Return what the head row states."""
         del partition
         if self._head is None:
-            return RowSetStated(0, bytes(32))
-        return RowSetStated(self._head.row_count, self._head.row_set_digest)
+            return RowSetStated(0, bytes(32), CoreReducer.version)
+        head = self._head
+        return RowSetStated(head.row_count, head.row_set_digest, head.core_version)
 
 
 def group_records(records: Iterable[PlacedEvent | PlacedOutput]) -> Iterator[Recorded]:

@@ -16,6 +16,7 @@ from infra.audit.divergence import Cause, explain_divergence
 from infra.audit.history import EmbeddedHistory, History, RowSetStated, Source
 from infra.audit.lane import Lane, replay_lane
 from infra.audit.selection import Selection
+from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
 from streams.row_digest import DIGEST_BYTES
 
@@ -231,10 +232,10 @@ def _put_together(results: Sequence[LaneResult], stated: dict[int, RowSetStated]
 def _report(partition: int, results: Sequence[LaneResult], stated: RowSetStated) -> PartitionReport:
     rows = ROWS_LEFT
     sums = [result.rows for result in results if result.rows is not None]
-    if len(sums) == len(results):
+    if len(sums) == len(results) and stated.core_version == CoreReducer.version:
         count = sum(lane_count for lane_count, _ in sums)
         total = sum(lane_total for _, lane_total in sums) % (1 << 8 * DIGEST_BYTES)
-        same = (count, total.to_bytes(DIGEST_BYTES, "big")) == stated
+        same = (count, total.to_bytes(DIGEST_BYTES, "big")) == stated[:2]
         rows = ROWS_SAME if same else ROWS_OTHER
     return PartitionReport(
         partition=partition,

@@ -25,6 +25,8 @@ NEW_HEAD: Final = UserHead(
     texts=0,
     hints=0,
     oldest_text_seq=1,
+    text_block=0,
+    text_places=b"",
     recent_ids=(),
     oldest_order=1,
     foreseen=0,
@@ -39,7 +41,8 @@ class Draft:
     """One event's fold in progress; ``view`` shows the changes made so far, ``before`` none.
 
     The counters are differences that ``folding`` adds to the head. ``sourced`` is the lowest
-    authority of a derived event's sources. ``ignored`` says why the event had no effect,
+    authority of a derived event's sources, ``filling`` the head's new block of utterances and
+    their places, None for its own. ``ignored`` says why the event had no effect,
     ``detail`` what a person should know of its effect.
     """
 
@@ -55,6 +58,7 @@ class Draft:
     contract_changes: int = 0
     foreseen: int = 0
     oldest_text_seq: int = 0
+    filling: tuple[int, bytes] | None = None
     erased_seq: int = 0
     sourced: Authority | None = None
     ignored: str = ""

@@ -27,12 +27,14 @@ from schemas.row import (
     QuestionRow,
     SlotRow,
     StatementRow,
+    TextsRow,
     TouchRow,
     VerdictRow,
 )
 
 _PURGED: Final = (
     EventRow,
+    TextsRow,
     SlotRow,
     StatementRow,
     ConsequenceRow,
@@ -110,4 +112,5 @@ def _erase_user(draft: Draft) -> None:
     draft.predicates = -head.predicates
     draft.contract_changes += head.predicates
     draft.oldest_text_seq = draft.arrival.seq
+    draft.filling = 0, b""
     draft.erased_seq = draft.arrival.seq

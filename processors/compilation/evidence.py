@@ -8,6 +8,7 @@ from typing import Final
 
 from processors.compilation.draft import Draft
 from processors.compilation.units import count_units, is_own_text
+from processors.compilation.utterances import note_text, take_oldest
 from processors.limits import UNITS_MAX
 from schemas.record import compile_building
 from schemas.row import EventRow, render_seq
@@ -25,25 +26,19 @@ def keep_event(draft: Draft) -> None:
     draft.units += count_units(event)
     if is_own_text(event):
         draft.texts += 1
+        note_text(draft, arrival.seq)
     excess = draft.head.units + draft.units - UNITS_MAX
     if excess > 0:
         make_room(draft, excess)
 
 
 def make_room(draft: Draft, excess: int) -> None:
-    """Let so many of the oldest plain utterances leave; admission has seen that they exist.
-
-    The search starts where the last one ended, so that it passes each event once in all.
-    """
-    at = draft.head.oldest_text_seq
-    last = draft.arrival.seq
-    while excess > 0 and at < last:
-        row = draft.view.get(EventRow, render_seq(at))
-        if row is not None and is_own_text(row.event):
-            draft.changes[EventRow, render_seq(at)] = None
-            draft.units -= 1
-            draft.texts -= 1
-            excess -= 1
-        at += 1
+    """Let so many of the oldest plain utterances leave; admission has seen that they exist."""
+    leaving = take_oldest(draft, excess)
+    for seq in leaving:
+        draft.changes[EventRow, render_seq(seq)] = None
+    draft.units -= len(leaving)
+    draft.texts -= len(leaving)
+    at = leaving[-1] + 1 if len(leaving) == excess else draft.arrival.seq
     draft.oldest_text_seq = at
     draft.detail = f"utterances before seq {at} have left: {UNITS_MAX} units are the limit"

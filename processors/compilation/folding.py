@@ -23,6 +23,7 @@ from processors.compilation.draft import HEAD_ID, Draft, open_draft
 from processors.compilation.evidence import keep_event
 from processors.compilation.statements import fold_statements
 from processors.compilation.units import is_own_text, list_statements
+from processors.compilation.utterances import read_filling
 from processors.compilation.window import remember
 from processors.view import Arrival, View
 from schemas.event import (
@@ -85,6 +86,7 @@ def fold(view: View, arrival: Arrival) -> Draft:
 def _fold_head(draft: Draft) -> None:
     head, arrival = draft.head, draft.arrival
     recent_ids, oldest_order = remember(draft)
+    text_block, text_places = read_filling(draft)
     event = arrival.event
     if event.source is not None and event.source_seq is not None:
         draft.changes[SourceRow, event.source] = SourceRow(event.source_seq)
@@ -99,6 +101,8 @@ def _fold_head(draft: Draft) -> None:
         head.texts + draft.texts,
         head.hints + draft.hints,
         draft.oldest_text_seq or head.oldest_text_seq,
+        text_block,
+        text_places,
         recent_ids,
         oldest_order,
         head.foreseen + draft.foreseen,

@@ -19,6 +19,7 @@ from processors.compilation.units import (
     is_own_text,
     list_statements,
 )
+from processors.compilation.utterances import forget_text
 from processors.compilation.window import find_seq
 from schemas.event import ObservationWithdrawn
 from schemas.row import (
@@ -132,7 +133,9 @@ def _remove_rows(draft: Draft, seq: int) -> list[tuple[str, str]]:
     if row is not None:
         slots += [(s.subject, s.slot) for s in list_statements(row.event)]
         draft.units -= count_units(row.event)
-        draft.texts -= int(is_own_text(row.event))
+        if is_own_text(row.event):
+            draft.texts -= 1
+            forget_text(draft, seq)
         changes[EventRow, render_seq(seq)] = None
     for row_id, statement in view.scan(StatementRow, f"{render_seq(seq)}\0"):
         slots.append((statement.subject, statement.slot))

@@ -74,7 +74,7 @@ def test_any_bytes_are_judged_by_the_library(body):
 
 def test_a_number_may_be_written_longer_than_needed():
     """Padded numbers and arrays in several blocks are Avro, and read as the library reads them."""
-    order = UserHead(0, 0, b"", 0, 0, 0, 0, 0, 0, 0, ("a", "b"), 0, 0, 0, False)
+    order = UserHead(0, 0, b"", 0, 0, 0, 0, 0, 0, 0, 0, b"", ("a", "b"), 0, 0, 0, False)
     body = encode(order)
     plain = b"\x04\x02a\x02b\0"
     for other in (b"\x02\x02a\x02\x02b\0", b"\x03\x08\x02a\x02\x02b\0", b"\x84\x80\0\x02a\x02b\0"):

@@ -20,6 +20,7 @@ from infra.archive.notes import generate_key
 from infra.archive.reading import Archive
 from infra.archive.verification import verify_archive
 from infra.archive.writing import ArchiveError, PlacedEvent, PlacedOutput, write_archive
+from streams.core_reducer import CoreReducer
 from streams.failures import LogDamaged, LogGap
 from tests.archives import FATE, IDENTITY, draw_archive, draw_records
 
@@ -281,4 +282,4 @@ def test_the_manifest_carries_what_is_needed_to_read_it(archive):
 
 
 def _head():
-    return PartitionHead(0, 10, 1, bytes(32), 0, bytes(32), "core-1")
+    return PartitionHead(0, 10, 1, bytes(32), 0, bytes(32), CoreReducer.version)

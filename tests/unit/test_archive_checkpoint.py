@@ -16,6 +16,7 @@ from infra.archive.manifest import (
 from infra.archive.reading import Archive
 from infra.archive.verification import verify_archive
 from infra.archive.writing import write_archive
+from streams.core_reducer import CoreReducer
 from tests.archives import IDENTITY, draw_archive, draw_records
 
 
@@ -112,4 +113,4 @@ def test_a_grown_archive_extends_an_older_checkpoint(tmp_path):
 
 
 def _head():
-    return PartitionHead(0, 10, 1, bytes(32), 0, bytes(32), "core-1")
+    return PartitionHead(0, 10, 1, bytes(32), 0, bytes(32), CoreReducer.version)

@@ -212,7 +212,7 @@ def test_duckdb_and_polars_read_every_table(sample, tmp_path):
         frame_of = pl.read_parquet(f"{out}/{name}/*.parquet")
         rows = duckdb.sql(f"select * from '{out}/{name}/*.parquet'").fetchall()
         assert frame_of.height == len(rows)
-        assert [(summary["run_id"], "core-1", 1)] == frame_of.select(
+        assert [(summary["run_id"], CoreReducer.version, 1)] == frame_of.select(
             "run_id", "core_version", "ruleset"
         ).unique().rows()
     flipped = duckdb.sql(f"select count(*) from '{out}/decisions/*.parquet' where flipped")
