@@ -12,14 +12,18 @@ from infra.archive.frames import BLOCK_FRAMES, START, hash_block
 from infra.archive.merkle import is_included, prove_inclusion, root_of
 from infra.archive.reading import Archive
 from infra.audit.decided import Decided, Refolding, Wanted, refold_partition
+from infra.audit.history import ArchivedHistory
 from infra.audit.stated import Stated
 from infra.event_json import render_record
 from processors.certification import Difference, compare, find_nearest
 from processors.decision import Outcome
 from schemas.identity import outcome_id
+from streams.opening import Opener
 
 DIFFERENCES_MAX: Final = 20
 """One wrong name makes a whole record differ; the first differences tell enough."""
+
+ERASED: Final = "events of this user were erased; what came after them cannot be folded again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,22 +63,27 @@ def check_certificates(archive: Archive, certificates: Sequence[Stated]) -> list
 
     Raises:
         LogDamaged: the archive itself does not check.
+        KeyStoreFailed: the archive is sealed, and its key store is not at hand.
 
     """
     wanted = Wanted(
         owners=frozenset((stated.tenant, stated.user) for stated in certificates),
         outcome_ids=frozenset(stated.names.outcome_id for stated in certificates),
     )
-    parts = [refold_partition(archive, number, wanted) for number in archive.partitions]
-    return [_check(parts, stated) for stated in certificates]
+    opener = ArchivedHistory(archive).opener
+    parts = [refold_partition(archive, number, wanted, opener) for number in archive.partitions]
+    return [_check(parts, stated, opener) for stated in certificates]
 
 
-def _check(parts: Sequence[Refolding], stated: Stated) -> Checked:
+def _check(parts: Sequence[Refolding], stated: Stated, opener: Opener) -> Checked:
+    key = opener.key_of(stated.tenant, stated.user)
     place = _find_decided(parts, stated)
     misnamed = _compare_names(parts, stated)
     inclusions: tuple[Inclusion, ...] = ()
     if misnamed:
         differences = misnamed
+    elif any(key in part.erased for part in parts) and not _is_decided(place, stated):
+        differences = (Difference("archive", "this outcome", ERASED),)
     elif place is None:
         differences = (_explain_absence(parts, stated),)
     else:
@@ -108,6 +117,10 @@ def _find_decided(parts: Sequence[Refolding], stated: Stated) -> tuple[Refolding
             if decided.outcome is nearest:
                 return part, decided
     return None
+
+
+def _is_decided(place: tuple[Refolding, Decided] | None, stated: Stated) -> bool:
+    return place is not None and place[1].outcome.outcome_id == stated.names.outcome_id
 
 
 def _explain_absence(parts: Sequence[Refolding], stated: Stated) -> Difference:
