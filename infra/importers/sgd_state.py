@@ -110,6 +110,14 @@ class Memory:
         }
         return {**chosen, **parameters}
 
+    def list_unseen(self, intent: Intent, carried: tuple[SlotValue, ...]) -> tuple[str, ...]:
+        """Return the carried slots whose value no confirm and no offer after a failure showed."""
+        return tuple(
+            slot.name
+            for slot in carried
+            if slot.value not in self.shown.get((intent.service, slot.name), ())
+        )
+
     def list_confirmed(self, scene: str) -> tuple[SlotValue, ...]:
         """Return the values in force for a scene, sorted by slot."""
         held = self.in_force.get(scene, {})

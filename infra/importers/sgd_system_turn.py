@@ -16,6 +16,7 @@ from infra.importers.sgd_wrong import offer_early, offer_wrong
 from schemas.candidate import SlotValue
 from schemas.event import (
     Alternative,
+    CommitmentObserved,
     Event,
     EvidenceRecorded,
     HintKind,
@@ -96,6 +97,8 @@ def _call(
         return
     succeeded = has_act(frame, "NOTIFY_SUCCESS")
     offered = () if succeeded else _list_offered(frame)
+    if not succeeded and memory.list_unseen(intent, carried):
+        yield _observe_call(memory, intent, carried)
     yield memory.scribe.write(
         Principal(PrincipalKind.TOOL, intent.service),
         OutcomeObserved(
@@ -123,6 +126,17 @@ def _call(
         if isinstance(item, SgdLabel):
             memory.failed[intent.scene] = item.turn_id
         yield item
+
+
+def _observe_call(memory: Memory, intent: Intent, carried: tuple[SlotValue, ...]) -> Event:
+    """Return the call as made elsewhere: the corpus made it, with a value that nobody was shown.
+
+    The pipeline asks about that value and commits to nothing, so what failed is not its own.
+    """
+    scene = intent.scene
+    commitment_id = f"{memory.scribe.place}/call"
+    made = CommitmentObserved(commitment_id, scene, scene, carried)
+    return memory.scribe.write(Principal(PrincipalKind.TOOL, intent.service), made, name="call")
 
 
 def _list_offered(frame: Mapping[str, Any]) -> tuple[SlotValue, ...]:

@@ -46,11 +46,7 @@ def ask(
         slots=slots,
         carried=carried,
         confirmed=memory.list_confirmed(intent.scene),
-        never_shown=tuple(
-            slot.name
-            for slot in carried
-            if slot.value not in memory.shown.get((intent.service, slot.name), ())
-        ),
+        never_shown=memory.list_unseen(intent, carried),
         alternative=alternative,
     )
     yield memory.scribe.write(

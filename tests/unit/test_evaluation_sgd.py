@@ -19,7 +19,7 @@ from infra.evaluation.recorded.sgd_tables import (
 )
 from infra.evaluation.recorded.source_log import read_outcomes, tell_and_fold
 from infra.importers.sgd import CANDIDATES, import_sgd, label_sgd
-from tests.dialogues import OVERWRITTEN, REFUSED, write_dialogue
+from tests.dialogues import CALL, OVERWRITTEN, REFUSED, act, system, write_dialogue
 
 ALL = frozenset(CANDIDATES)
 SAMPLE = Path(str(resources.files("infra") / "sample"))
@@ -60,6 +60,17 @@ def test_a_failed_call_is_recontracted_with_what_was_offered(judged):
         found[name]
         for name in ("failed_calls", "recontracted", "alternatives_offered", "alternatives_carried")
     }
+
+
+def test_a_failed_call_that_was_refused_here_is_recontracted_too(judged):
+    """The corpus made a call with a value that nobody was shown; its failure counts all the same."""
+    failed = system(act("NOTIFY_FAILURE"), call={**CALL, "seats": "3"})
+
+    found = summarise(judged([*REFUSED[:-1], failed]))
+
+    assert (1, 1, 1) == tuple(
+        found[name] for name in ("left_out_never_shown", "failed_calls", "recontracted")
+    )
 
 
 def test_made_wrong_calls_are_blocked_with_denominators(judged):
