@@ -63,7 +63,7 @@ def test_a_failed_call_is_recontracted_with_what_was_offered(judged):
 
 
 def test_a_failed_call_that_was_refused_here_is_recontracted_too(judged):
-    """The corpus made a call with a value that nobody was shown; its failure counts all the same."""
+    """The corpus made a call with a value that nobody was shown; its failure counts too."""
     failed = system(act("NOTIFY_FAILURE"), call={**CALL, "seats": "3"})
 
     found = summarise(judged([*REFUSED[:-1], failed]))
