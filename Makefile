@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate bench bench-audit bench-generation soak soak-kafka broker example schemas lock clean help
+.PHONY: demo test check model simulate bench bench-audit bench-generation bench-kafka soak soak-kafka broker registry example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -52,6 +52,10 @@ bench-audit: $(READY) ## Replay, backfill, verification and certificates; beside
 
 bench-generation: $(MODEL) ## Recorded dialogues with the local model: SGD=folder of dialogues
 	$(BIN)/python -m benchmarks.generation $(SGD) --dialogues 30 --backend local
+
+bench-kafka: $(READY) ## Ours, Faust tables, quixstreams and a bare loop on one broker: EVENTS=200000
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/quix -r benchmarks/requirements-quix.lock
+	$(BIN)/python -m benchmarks.kafka --events $${EVENTS:-200000} --turns $${TURNS:-10000}
 
 soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size stay flat
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} $(BIN)/python -m benchmarks.soak

@@ -22,45 +22,12 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
+from infra.broker_properties import LOG4J, PROPERTIES
 from infra.kafka_jars import JarsMissingError, resolve_jars
 
 READY_TIMEOUT_S = 90.0
 STOP_TIMEOUT_S = 20.0
 HEAP_MAX = "-Xmx1g"
-
-_LOG4J = """\
-rootLogger.level = INFO
-rootLogger.appenderRef.out.ref = out
-appender.out.type = Console
-appender.out.name = out
-appender.out.layout.type = PatternLayout
-appender.out.layout.pattern = %d %p %c{1} %m%n
-"""
-
-# One node, so one replica; short intervals where a test would else wait.
-_PROPERTIES = {
-    "process.roles": "broker,controller",
-    "node.id": "1",
-    "controller.listener.names": "CONTROLLER",
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
-    "auto.create.topics.enable": "false",
-    "offsets.topic.replication.factor": "1",
-    "offsets.topic.num.partitions": "4",
-    "transaction.state.log.replication.factor": "1",
-    "transaction.state.log.min.isr": "1",
-    "transaction.state.log.num.partitions": "4",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "transaction.max.timeout.ms": "60000",
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
-    "broker.heartbeat.interval.ms": "500",
-    "broker.session.timeout.ms": "2000",
-    "group.initial.rebalance.delay.ms": "0",
-    "group.min.session.timeout.ms": "1000",
-    "log.cleaner.backoff.ms": "1000",
-    "log.cleaner.dedupe.buffer.size": "16777216",
-    "log.initial.task.delay.ms": "5000",
-    "log.retention.check.interval.ms": "5000",
-}
 
 
 class BrokerError(Exception):
@@ -163,7 +130,7 @@ def start_broker(*, folder: Path | None = None, port: int | None = None) -> Brok
     home = folder or Path(tempfile.mkdtemp(prefix="commitments-broker-"))
     home.mkdir(parents=True, exist_ok=True)
     if not (home / "server.properties").exists():
-        _format(home, port or _free_port())
+        _format(home, port or find_port())
     broker = Broker(_address(home), home)
     broker.restart()
     return broker
@@ -190,14 +157,14 @@ def open_broker(environment: Mapping[str, str]) -> Iterator[Broker]:
 
 
 def _format(home: Path, port: int) -> None:
-    controller = _free_port()
-    properties = _PROPERTIES | {
+    controller = find_port()
+    properties = PROPERTIES | {
         "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
         "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "log.dirs": str(home / "data"),
     }
-    (home / "log4j2.properties").write_text(_LOG4J)
+    (home / "log4j2.properties").write_text(LOG4J)
     draft = home / "server.properties.new"
     draft.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
     # Kafka's ids are 16 bytes in URL-safe base64; a leading dash would read as an option.
@@ -247,7 +214,8 @@ def _address(home: Path) -> str:
     return advertised.split("://", 1)[1]
 
 
-def _free_port() -> int:
+def find_port() -> int:
+    """Return a port of the loopback address that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException
 
 from infra.appending import seal_event
 from infra.keys import configured_keys
@@ -37,8 +37,8 @@ class EventProducer:
         """Connect."""
         self._topic = name_topic(EVENTS, prefix=prefix)
         self._partitions = partitions
-        self._producer: Any = Producer(
-            describe_for_ledger(connection) | _PRODUCER, logger=quiet_logger()
+        self._producer: Any = connection.clients.producer(
+            describe_for_ledger(connection) | _PRODUCER, quiet_logger()
         )
         self._failed: list[str] = []
         self._keys = configured_keys()

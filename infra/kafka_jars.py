@@ -1,4 +1,4 @@
-"""The jars of an Apache Kafka broker: resolved once by Maven into a cache folder, then reused.
+"""The jars of a Kafka broker or registry: resolved once by Maven into a cache folder, then reused.
 
 Only Maven is asked, with whatever settings the machine gives it; nothing else is downloaded here.
 """
@@ -18,25 +18,25 @@ class JarsMissingError(Exception):
     """The broker's jars cannot be had; the message names the remedy."""
 
 
-def resolve_jars(*, cache: Path = CACHE_DEFAULT) -> Path:
-    """Return the folder that holds the jars, filling it through Maven when it is not there yet.
+def resolve_jars(*, cache: Path = CACHE_DEFAULT, pom: Path = POM) -> Path:
+    """Return the folder that holds what a pom names, filling it when it is not there yet.
 
     The folder appears in one rename, so that a resolution cut short is never taken for a whole one
     and two test runs at once cannot see half of each other's work.
     """
-    folder = cache / _pom_version()
+    folder = cache / _pom_version(pom)
     if folder.is_dir():
         return folder
     if shutil.which("mvn") is None:
         raise JarsMissingError(
-            "no Kafka broker: `mvn` is not on the path, so the broker's jars cannot be resolved. "
-            "Install Maven and Java 17, or set BOOTSTRAP_SERVERS to a broker that runs already."
+            f"`mvn` is not on the path, so the jars of {pom} cannot be resolved. Install Maven and "
+            "Java 17, or set BOOTSTRAP_SERVERS to a broker that runs already."
         )
     partial = cache / f".partial-{os.getpid()}"
     cache.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(partial, ignore_errors=True)
     command = [
-        "mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies",
+        "mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies",
         f"-DoutputDirectory={partial}", "-DincludeScope=runtime",
     ]  # fmt: skip
     run = subprocess.run(  # noqa: S603  # our own words and paths only
@@ -45,7 +45,7 @@ def resolve_jars(*, cache: Path = CACHE_DEFAULT) -> Path:
     if run.returncode != 0 or not partial.is_dir():
         shutil.rmtree(partial, ignore_errors=True)
         raise JarsMissingError(
-            f"Maven could not resolve the broker's jars (exit {run.returncode}). Repeat it with "
+            f"Maven could not resolve the jars of {pom} (exit {run.returncode}). Repeat it with "
             f"`{' '.join(command)}`.\n{run.stdout[-2000:]}{run.stderr[-2000:]}"
         )
     try:
@@ -56,8 +56,8 @@ def resolve_jars(*, cache: Path = CACHE_DEFAULT) -> Path:
     return folder
 
 
-def _pom_version() -> str:
-    """Return the Kafka version that the pom names: the cache holds one folder for each."""
-    version = re.search(r"<kafka\.version>(.+?)</kafka\.version>", POM.read_text())
-    assert version, f"{POM} names no kafka.version"
+def _pom_version(pom: Path) -> str:
+    """Return the version that a pom names first: the cache holds one folder for each."""
+    version = re.search(r"<\w+\.version>(.+?)</", pom.read_text())
+    assert version, f"{pom} names no version"
     return version.group(1)

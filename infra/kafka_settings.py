@@ -6,8 +6,11 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from infra.provision import TopicSet
+from infra.registry import REGISTERED_TOPICS, Registry
 from schemas.topics import PARTITIONS_DEFAULT
+from streams.clients import Clients, KafkaClients
 from streams.connection import Connection, Secret
+from streams.registered import RegisteredClients
 
 
 class KafkaSettings(BaseSettings):
@@ -23,6 +26,9 @@ class KafkaSettings(BaseSettings):
     ca_path: str | None = Field(default=None, description="CA file of the brokers.")
     certificate_path: str | None = Field(default=None, description="Own certificate (mTLS).")
     key_path: str | None = Field(default=None, description="Own key (mTLS).")
+    registry: str | None = Field(
+        default=None, description="Schema registry, http://HOST:PORT/PATH: Confluent wire format."
+    )
     prefix: str = Field(default="", description="Prefix of all topics, groups and producers.")
     partitions: int = Field(default=PARTITIONS_DEFAULT, ge=1, le=10_000)
     replication: int = Field(default=3, ge=1, le=100)
@@ -49,7 +55,14 @@ class KafkaSettings(BaseSettings):
             ca_path=self.ca_path,
             certificate_path=self.certificate_path,
             key_path=self.key_path,
+            clients=self._choose_clients(),
         )
+
+    def _choose_clients(self) -> Clients:
+        if self.registry is None:
+            return KafkaClients()
+        registry = Registry(self.registry, prefix=self.prefix)
+        return RegisteredClients(KafkaClients(), registry, topics=REGISTERED_TOPICS)
 
     def topics(self) -> TopicSet:
         """Return the wanted set of topics."""

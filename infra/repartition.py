@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient, NewTopic
 
 from infra.archive.reading import Archive
@@ -162,7 +162,9 @@ def _write(
     total: int,
 ) -> tuple[list[_Written], int]:
     """Append every record with its own time; return what each partition must now hold."""
-    producer: Any = Producer(describe_for_ledger(connection) | _PRODUCER, logger=quiet_logger())
+    producer = connection.clients.producer(
+        describe_for_ledger(connection) | _PRODUCER, quiet_logger()
+    )
     topic, keys = name_topic(EVENTS, prefix=wanted.prefix), configured_keys()
     written = [_Written() for _ in range(wanted.partitions)]
     failed: list[str] = []

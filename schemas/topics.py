@@ -184,3 +184,15 @@ def list_settings(topic: Topic) -> tuple[tuple[str, str], ...]:
     if topic.compaction_lag_ms_max is not None:
         settings.append(("max.compaction.lag.ms", str(topic.compaction_lag_ms_max)))
     return tuple(sorted(settings))
+
+
+def find_topic(name: str) -> Topic:
+    """Return the topic with a name, without prefix.
+
+    Raises:
+        ValueError: there is none; the message lists the names.
+    """
+    for topic in TOPICS:
+        if topic.name == name:
+            return topic
+    raise ValueError(f"topic {name!r}: use one of {', '.join(topic.name for topic in TOPICS)}")

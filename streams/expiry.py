@@ -9,8 +9,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from confluent_kafka import Producer
-
 from schemas.event import Event, Principal, PrincipalKind, TurnExpired
 from schemas.identity import prefix_lengths
 from schemas.row import DeadlineRow
@@ -52,7 +50,8 @@ class Expirer:
         self, connection: Connection, *, topic: str, seal: Callable[[Event], NewRecord]
     ) -> None:
         """Connect lazily: a worker without pending turns never produces. ``seal`` signs."""
-        self._settings = describe_for_ledger(connection) | {
+        self._clients = connection.clients
+        self._settings: dict[str, object] = dict(describe_for_ledger(connection)) | {
             "enable.idempotence": True,
             "acks": "all",
         }
@@ -81,7 +80,7 @@ class Expirer:
 
     def _open(self) -> Any:
         if self._producer is None:
-            self._producer = Producer(self._settings, logger=quiet_logger())
+            self._producer = self._clients.producer(self._settings, quiet_logger())
         return self._producer
 
 

@@ -19,7 +19,9 @@ from infra.archive.writing import (
     write_archive,
 )
 from infra.records import OUTPUT_RECORDS
+from schemas.codec import unframe
 from schemas.ledger import BatchRecord
+from schemas.outcome import Rejection
 from schemas.topics import EVENTS, LEDGERS, TOPICS, name_topic
 from streams.committed import CommittedPartition
 from streams.connection import Connection
@@ -113,17 +115,21 @@ class KafkaSource:
             return
         with self._open(name, partition) as topic:
             for message in topic.read(topic.bounds().start):
-                headers = dict(message.headers() or ())
-                offset = int(headers[OFFSET_HEADER])
-                yield PlacedOutput(
-                    partition, offset, name, message.key() or b"", message.value() or b""
-                )
+                value = message.value() or b""
+                offset = _find_offset(message, value)
+                yield PlacedOutput(partition, offset, name, message.key() or b"", value)
                 left -= 1
                 if not left:
                     return
 
     def _open(self, name: str, partition: int) -> CommittedPartition:
         return CommittedPartition(self._connection, topic=self._names[name], partition=partition)
+
+
+def _find_offset(message: Any, value: bytes) -> int:
+    """Return the offset of the event that caused an output; a rejection names it itself."""
+    header = dict(message.headers() or ()).get(OFFSET_HEADER)
+    return unframe(Rejection, value)[0].offset if header is None else int(header)
 
 
 def _join(partition: int, messages: Sequence[Any], fates: Sequence[bytes]) -> Iterator[PlacedEvent]:

@@ -8,7 +8,7 @@ import signal
 from typing import Any, Final
 
 import structlog
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, TopicPartition
 
 from infra.extraction.extraction import Extractor, extract
 from infra.extraction.runs import Reader
@@ -51,8 +51,8 @@ class _Service:
     def __init__(self, settings: KafkaSettings, extractor: Extractor) -> None:
         connection = settings.connect()
         group = {"group.id": f"{settings.prefix}extractor"}
-        self._consumer: Any = Consumer(
-            describe_for_ledger(connection) | _CONSUMER | group, logger=quiet_logger()
+        self._consumer: Any = connection.clients.consumer(
+            describe_for_ledger(connection) | _CONSUMER | group, quiet_logger()
         )
         self._producer = EventProducer(
             connection, prefix=settings.prefix, partitions=settings.partitions

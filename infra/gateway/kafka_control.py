@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
 
-from confluent_kafka import OFFSET_END, Consumer, KafkaException, TopicPartition
+from confluent_kafka import OFFSET_END, KafkaException, TopicPartition
 
 from infra.gateway.port import ControlError, Outcome, Standing, Told
 from infra.kafka_appending import EventProducer
@@ -64,8 +64,8 @@ class KafkaControl:
     def __init__(self, connection: Connection, *, prefix: str, partitions: int) -> None:
         """Begin to follow the outputs of every partition from now on."""
         self._producer = _PlacedProducer(connection, prefix=prefix, partitions=partitions)
-        self._consumer: Any = Consumer(
-            describe_for_ledger(connection) | _CONSUMER, logger=quiet_logger()
+        self._consumer: Any = connection.clients.consumer(
+            describe_for_ledger(connection) | _CONSUMER, quiet_logger()
         )
         self._topics = {
             name_topic(topic, prefix=prefix): topic.name

@@ -11,7 +11,7 @@ from concurrent.futures import Future
 from typing import Any, Final
 
 import structlog
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, TopicPartition
 
 from infra.backends.choosing import BackendChoiceError, choose_backend
 from infra.backends.openai import Form
@@ -87,8 +87,8 @@ class GeneratorService:
             "group.id": f"{settings.prefix}generator",
             "session.timeout.ms": int(1_000 * settings.session_timeout_s),
         }
-        self._consumer: Any = Consumer(
-            describe_for_ledger(connection) | _CONSUMER | group, logger=quiet_logger()
+        self._consumer: Any = connection.clients.consumer(
+            describe_for_ledger(connection) | _CONSUMER | group, quiet_logger()
         )
         self._producer = EventProducer(
             connection, prefix=settings.prefix, partitions=settings.partitions
@@ -184,8 +184,8 @@ class _Catalogues:
         self._known: dict[bytes, Catalogue] = {}
         self._partition: int | None = None
         group = {"group.id": f"{prefix}generator-catalogues"}
-        self._consumer: Any = Consumer(
-            describe_for_ledger(connection) | _CONSUMER | group, logger=quiet_logger()
+        self._consumer: Any = connection.clients.consumer(
+            describe_for_ledger(connection) | _CONSUMER | group, quiet_logger()
         )
 
     def find(self, name: bytes, partition: int) -> Catalogue:

@@ -46,7 +46,7 @@ class ThreadWorker:
 
     def __init__(
         self,
-        broker: Broker,
+        connection: Connection,
         prefix: str,
         folder: Path,
         build_reducer: BuildReducer,
@@ -57,7 +57,7 @@ class ThreadWorker:
         self.ownership = FixedOwnership(partitions)
         self.worker = Worker(
             WorkerSettings(
-                connection=Connection(bootstrap_servers=broker.bootstrap_servers),
+                connection=connection,
                 prefix=prefix,
                 folder=folder,
                 group=f"{prefix}ledger",
@@ -134,7 +134,22 @@ def running(
     partitions: frozenset[int] = frozenset({0}),
 ) -> Iterator[ThreadWorker]:
     """Run a worker on the partitions for the length of the block."""
-    worker = ThreadWorker(broker, prefix, folder, build_reducer, partitions)
+    connection = Connection(bootstrap_servers=broker.bootstrap_servers)
+    with running_on(connection, prefix, folder, build_reducer, partitions=partitions) as worker:
+        yield worker
+
+
+@contextmanager
+def running_on(
+    connection: Connection,
+    prefix: str,
+    folder: Path,
+    build_reducer: BuildReducer,
+    *,
+    partitions: frozenset[int] = frozenset({0}),
+) -> Iterator[ThreadWorker]:
+    """Run a worker that reaches the cluster this way, for the length of the block."""
+    worker = ThreadWorker(connection, prefix, folder, build_reducer, partitions)
     try:
         yield worker
     finally:

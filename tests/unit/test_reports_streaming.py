@@ -8,12 +8,14 @@ from itertools import permutations
 import pytest
 
 from schemas.agreement import PredicateRevoked
-from schemas.codec import encode
+from schemas.codec import encode, schema_fingerprint
+from schemas.event import Event
 from schemas.observation import ObservationWithdrawn
 from schemas.outcome import Rejection
 from schemas.row import EventRow, PredicateRow, SlotRow
 from streams.core_reducer import CoreReducer
-from streams.failures import CommitUnknown, StoreDamaged
+from streams.failures import CommitUnknown, StoreDamaged, StoreUnavailable
+from streams.registered import unwrap, wrap
 from tests.conversation import START_MS
 from tests.plain_fold import HeldLog
 from tests.simulation.memory_store import MemoryStore
@@ -73,19 +75,35 @@ def test_r47_foreign_frames_are_quarantined_with_their_bytes():
     assert ["vegan"] == [row.value for row in rows(store, SlotRow)]
 
 
-@pytest.mark.xfail(strict=True, reason="needs an external registry", raises=TypeError)
+class _Ids:
+    """A registry's answers: one schema, and perhaps nobody who answers."""
+
+    def __init__(self, known, *, away=False):
+        self.known, self.away = known, away
+
+    def find_id(self, fingerprint):
+        return {two: one for one, two in self.known.items()}.get(fingerprint)
+
+    def find_fingerprint(self, schema_id):
+        if self.away:
+            raise StoreUnavailable("registry: no answer")
+        return self.known.get(schema_id)
+
+
 def test_r47_a_registry_that_cannot_be_reached_pauses_and_rejects_nothing():
     """R47: the Confluent frame names a schema id; unknown is a reason, unreachable is a wait."""
+    told = event(form(diet="vegan"), "e1")
+    record = bytes.fromhex("0000001092") + encode(told)
+    named = {0x1092: schema_fingerprint(Event)}
+    with pytest.raises(StoreUnavailable, match="registry"):
+        unwrap(record, _Ids(named, away=True))
 
-    def unreachable(_schema_id):
-        raise ConnectionError
+    unknown, known = unwrap(record, _Ids({})), unwrap(record, _Ids(named))
+    store = fold(log_of(begin(), (KEY, unknown), (KEY, known)))
 
-    record = (KEY, bytes.fromhex("0000001092") + encode(event(form(diet="vegan"), "e1")))
-    store = MemoryStore()
-    reducer = CoreReducer(registry=unreachable)
-    with pytest.raises(Exception, match="registry"):
-        fold(log_of(begin(), record), store, reducer=reducer)
-    assert [] == store.batches
+    assert [None, "unknown_schema_id", None] == reasons(store)
+    assert ["vegan"] == [row.value for row in rows(store, SlotRow)]
+    assert record == wrap(known, _Ids(named))
 
 
 @pytest.mark.parametrize("lost_at", range(6))
