@@ -19,9 +19,10 @@ from schemas.event import Event, HintExtracted, Principal, PrincipalKind
 from schemas.fate import Fate, FateStatus
 from schemas.observation import ErasureRequested
 from schemas.sealed import SealedEvent
+from streams.crash_points import reach
 from streams.embedded import Embedded
 from streams.opening import ErasedEventError
-from streams.sealing import PSEUDONYM, ROWS, TURN, KeyStore, SealedOpener
+from streams.sealing import EVENT, PSEUDONYM, ROWS, TURN, KeyStore, SealedOpener
 
 WAIT_MS = 600_000
 
@@ -74,6 +75,7 @@ def erase(
     if not isinstance(opener, SealedOpener):
         return ErasureReport(tenant=tenant, user=user, events=len(event_ids), turns=0, receipt="")
     assert operator is not None, "checked above"
+    reach("erasure_requested")
     found = _find(embedded, opener, tenant, user, event_ids)
     pseudonym = opener.pseudonym_of(tenant, user)
     keys = opener.keys
@@ -85,14 +87,19 @@ def erase(
             if name != rows_key:
                 seqs.setdefault(name, None)
     receipt = keys.erase(pseudonym, seqs, renewed=() if event_ids else (rows_key,))
+    # Named events stand here also where an earlier run has destroyed their keys already: without
+    # any name the record would mean all of the user.
+    named = {keys.name_key(pseudonym, (EVENT, name)) for name in event_ids} | found.seqs.keys()
     completed = ErasureCompleted(
         tenant=tenant,
         user=PSEUDONYM + pseudonym.hex(),
-        event_ids=tuple(sorted(name.hex() for name in found.seqs)) if event_ids else (),
+        event_ids=tuple(sorted(name.hex() for name in named)) if event_ids else (),
         receipt=receipt,
     )
     _send(embedded, _build("", "", Principal(PrincipalKind.OPERATOR, operator), completed))
+    reach("erasure_completed")
     embedded.compact()
+    reach("rows_compacted")
     return ErasureReport(
         tenant=tenant,
         user=user,

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
 from infra.keys import write_private
 from schemas.identity import prefix_lengths
+from streams.crash_points import reach
 from streams.sealing import Erased, KeyStoreFailed
 
 R = TypeVar("R")
@@ -163,7 +164,10 @@ class FileKeyStore:
             self._change(_ERASE, gone)
             self._change("delete from data_keys where reference = ?", [(r,) for r in renewed])
             self._change(_DROP_USER, [(pseudonym, pseudonym)])
+            reach("keys_erasing")
+        reach("keys_erased")
         self._change("vacuum")
+        reach("keys_vacuumed")
         return receipt
 
     def rotate(self) -> tuple[int, int]:
@@ -183,7 +187,10 @@ class FileKeyStore:
                 old = self._unwrap(self._master, wrapped, pseudonym)
                 new = secrets.token_bytes(KEY_BYTES)
                 keys += self._wrap_again(pseudonym, old, new)
+                reach("keys_wrapping")
                 self._write_user(tenant, pseudonym, version + 1, new)
+            reach("keys_wrapped")
+        reach("keys_rotated")
         self._change("vacuum")
         return len(users), keys
 

@@ -41,6 +41,15 @@ POINTS: Final = (
     "transaction_committed",
     "rows_written",
     "rows_rebuilt",
+    "erasure_requested",
+    "keys_erasing",
+    "keys_erased",
+    "keys_vacuumed",
+    "erasure_completed",
+    "rows_compacted",
+    "keys_wrapping",
+    "keys_wrapped",
+    "keys_rotated",
 )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from streams import crash_points
 from tests.simulation.core_jobs import CORE_JOBS
+from tests.simulation.erasure_jobs import ERASURE_JOBS
 from tests.simulation.jobs import JOBS
 
 KILLED = "killed"
@@ -101,7 +102,7 @@ def fork_child(request: dict[str, Any], answers: dict[int, int]) -> int:
     if request["crash_at"]:
         crash_points.arm(request["crash_at"])
     try:
-        result = {"result": (JOBS | CORE_JOBS)[request["job"]](**request["of"])}
+        result = {"result": (JOBS | CORE_JOBS | ERASURE_JOBS)[request["job"]](**request["of"])}
     except BaseException as error:
         result = {"raised": traceback.format_exc(), "type": type(error).__name__}
     os.write(child_end, json.dumps(result).encode())

@@ -165,6 +165,19 @@ def test_erased_events_take_what_is_derived_and_what_rested_on_them(folder):
                 assert noted.event_id not in {shown.event_id for shown in packet.units}
 
 
+def test_erasing_an_event_twice_leaves_the_rest(folder):
+    """A repeated erasure of one event means that event again, and never all of the user."""
+    noted = told_by("ada")[4].event_id
+    erase_user(folder, "ada", noted)
+    before = read_head(folder, "ada")
+    erase_user(folder, "ada", noted)
+    after = read_head(folder, "ada")
+
+    assert (before.units, before.predicates) == (after.units, after.predicates)
+    assert after.units > 0
+    assert [one for one in raw_outputs(folder, "ada") if one[0] == "states"]
+
+
 def test_erasing_twice_keeps_the_first_receipt(folder, tmp_path):
     """A repeated erasure destroys what came since and nothing that was gone changes."""
     first = erase_user(folder, "ada")
