@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import statistics
 import sys
 import tempfile
@@ -127,9 +128,9 @@ class Bench:
         cuts = statistics.quantiles(waits, n=100)
         return {"p50_ms": round(cuts[49], 1), "p99_ms": round(cuts[98], 1)}
 
-    def measure_kills(self, name, reducer, kills):
-        """Kill the runtime at random times under load; count duplicates and losses."""
-        chance = random.Random(self.asked.seed)
+    def measure_kills(self, name, reducer, seed):
+        """Kill the runtime at random times under load, and empty its folder now and then."""
+        chance = random.Random(seed)
         rate = 500
         history = History.draw(events=rate * 60, turns=rate * 3, partitions=self.partitions)
         prefix = self.provision([name])
@@ -143,9 +144,11 @@ class Bench:
         runtime.start()
         load.start()
         time.sleep(6)
-        for _ in range(kills):
+        for _ in range(self.asked.kills):
             time.sleep(chance.uniform(1.5, 4))
             runtime.kill()
+            if chance.random() < 0.3:
+                shutil.rmtree(runtime.folder)
             runtime.start()
         time.sleep(5)
         stopped.set()
@@ -176,12 +179,13 @@ def compare(expected, found, rows):
 def run(bench, names, show):
     """Run every part and yield what it found."""
     asked, capacity = bench.asked, {}
-    for reducer in asked.reducers.split(","):
+    reducers = [reducer for reducer in asked.reducers.split(",") if reducer]
+    for reducer in reducers:
         for row in bench.measure_backlog(names, reducer):
             capacity[reducer, row["runtime"]] = row.get("events_per_s", 0)
             show("backlog", row)
             yield "backlog", row
-    for reducer in asked.reducers.split(","):
+    for reducer in reducers:
         for name in asked.latency.split(",") if asked.latency else ():
             rates = {"at 1,000/s": 1_000.0}
             if name == "ours":
@@ -193,9 +197,11 @@ def run(bench, names, show):
                     show("latency", row)
                     yield "latency", row
     for name in names if asked.kills else ():
-        row = bench.measure_kills(name, "trivial", asked.kills) | {"runtime": name}
-        show("kills", row)
-        yield "kills", row
+        for seed in range(asked.seed, asked.seed + asked.runs):
+            row = {"runtime": name, "seed": seed, "kills": asked.kills}
+            row |= bench.measure_kills(name, asked.killed, seed)
+            show("kills", row)
+            yield "kills", row
 
 
 def judge(told):
@@ -236,15 +242,17 @@ def parse():
     parser.add_argument("--only", default=",".join(DEFAULT), help=f"of {', '.join(MODULES)}")
     parser.add_argument("--latency", default="ours", help="runtimes, or nothing")
     parser.add_argument("--seconds", type=float, default=15, help="of each latency measurement")
-    parser.add_argument("--kills", type=int, default=4, help="kill -9 per runtime; 0: none")
-    parser.add_argument("--seed", type=int, default=1, help="of the times of the kills")
+    parser.add_argument("--kills", type=int, default=4, help="kill -9 per run; 0: none")
+    parser.add_argument("--runs", type=int, default=1, help="runs with kills per runtime")
+    parser.add_argument("--killed", default="trivial", help="reducer of those: trivial or core")
+    parser.add_argument("--seed", type=int, default=1, help="of the times of the first run's kills")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
     asked = parser.parse_args()
     names = [name for name in asked.only.split(",") if name]
     if unknown := sorted({*names, *filter(None, asked.latency.split(","))} - set(MODULES)):
         parser.error(f"{', '.join(unknown)}: there are {', '.join(MODULES)}")
-    if unknown := sorted(set(asked.reducers.split(",")) - {"trivial", "core"}):
-        parser.error(f"--reducers {', '.join(unknown)}: there are trivial and core")
+    if unknown := sorted({*asked.reducers.split(","), asked.killed} - {"trivial", "core", ""}):
+        parser.error(f"reducer {', '.join(unknown)}: there are trivial and core")
     if any(name.startswith("quix") for name in names) and not QUIX.is_dir():
         parser.error(f"quixstreams is not in {QUIX}: `make bench-kafka` installs it there")
     return asked, names
