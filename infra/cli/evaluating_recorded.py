@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,13 @@ from infra.cli.console import (
 )
 from infra.evaluation.recorded import sgd_tables, tau_tables
 from infra.evaluation.recorded.page import publish_recorded
+from infra.evaluation.recorded.policy_examples import (
+    count_examples,
+    judge_examples,
+    list_exceptions,
+    read_examples,
+    sum_examples,
+)
 from infra.evaluation.recorded.sgd_agreement import compare_all
 from infra.evaluation.recorded.source_log import (
     RecordedError,
@@ -29,7 +37,7 @@ from infra.evaluation.recorded.source_log import (
     tell_and_fold,
 )
 from infra.evaluation.recorded.tau_calls import compare_call, judge_cancellations
-from infra.evaluation.tables import TableRow
+from infra.evaluation.tables import TableRow, write_table
 from infra.importers.sgd import CANDIDATES, import_sgd, label_sgd
 from infra.importers.sources import SourceError
 from infra.importers.tau import import_tau, label_tau
@@ -69,6 +77,7 @@ def evaluate_sgd(
     kinds = frozenset(part.strip() for part in candidates.split(",") if part.strip())
     with reported(as_json=as_json), sources_named():
         name = name_source("Schema-Guided Dialogue", paths, sorted(kinds))
+        next(label_sgd(paths, kinds), None)  # What is no source is refused before a folder is made.
         log = begin_folder(folder, name)
         _tell(log, lambda: import_sgd(paths, kinds), as_json=as_json)
         rows = compare_all(label_sgd(paths, kinds), read_outcomes(log))
@@ -95,15 +104,24 @@ def evaluate_tau(
     started = time.perf_counter()
     with reported(as_json=as_json), sources_named():
         name = name_source("tau-bench airline", [path])
+        labels = list(label_tau(path))
         log = begin_folder(folder, name)
         _tell(log, lambda: import_tau(path), as_json=as_json)
-        labels, outcomes = list(label_tau(path)), read_outcomes(log)
+        outcomes = read_outcomes(log)
         clauses = judge_cancellations(import_tau(path), labels)
         rows = [compare_call(label, outcomes[label.turn_id], clauses) for label in labels]
         tables = tau_tables.build_tables(rows)
+        summary = tau_tables.summarise(rows)
+        if examples := read_examples(path):
+            with progress_bar("policy examples", as_json=as_json) as update:
+                judged = judge_examples(examples, log.with_name("examples"), update)
+            tables["policy_examples"] = count_examples(judged)
+            tables["examples_not_as_labelled"] = list_exceptions(judged)
+            summary = {**summary, **sum_examples(judged)}
+            tables["summary"] = [{"figure": one, "value": summary[one]} for one in summary]
+            write_table(folder, "examples", [asdict(row) for row in judged], name)
         page = publish_recorded(folder, name, rows, tables, tau_tables.NOTES)
-    show_findings(name, tau_tables.summarise(rows), tables, page,
-                  time.perf_counter() - started, as_json=as_json)  # fmt: skip
+    show_findings(name, summary, tables, page, time.perf_counter() - started, as_json=as_json)
 
 
 @contextmanager

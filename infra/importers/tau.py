@@ -27,7 +27,11 @@ def import_tau(folder: Path) -> Iterator[Event]:
         SourceError: a file is absent or not as it should be.
 
     """
-    sources = read_sources(folder)
+    yield from tell_runs(read_sources(folder))
+
+
+def tell_runs(sources: TauSources) -> Iterator[Event]:
+    """Yield the events of runs over their tables, a genesis record first."""
     yield build_genesis(TENANT, build_catalogue(), at_ms=BEGIN_MS, utc_offset_min=OFFSET_MIN)
     for run in sources.runs:
         for item in _walk(run, sources):
@@ -42,7 +46,11 @@ def label_tau(folder: Path) -> Iterator[TauLabel]:
         SourceError: as ``import_tau``.
 
     """
-    sources = read_sources(folder)
+    yield from label_runs(read_sources(folder))
+
+
+def label_runs(sources: TauSources) -> Iterator[TauLabel]:
+    """Yield what is known of each turn that ``tell_runs`` asks for, in order."""
     for run in sources.runs:
         for item in _walk(run, sources):
             if isinstance(item, TauLabel):

@@ -117,5 +117,7 @@ def test_the_command_runs_any_folder(tmp_path):
 
     assert 1 == printed["summary"]["non_gold_cancellations_blocked"]
     assert (tmp_path / "out" / "report.html").is_file()
-    refused = runner.invoke(app, ["evaluate", "tau", str(tmp_path / "out"), "--json"])
+    elsewhere = ("--out", str(tmp_path / "other"), "--json")
+    refused = runner.invoke(app, ["evaluate", "tau", str(tmp_path / "out"), *elsewhere])
     assert "gpt4o_runs.json" in json.loads(refused.stderr)["error"]
+    assert not (tmp_path / "other").exists()

@@ -38,6 +38,11 @@ NOTES: Final = (
         "insured with a covered reason; never after a flown segment. It is computed from rows "
         "and the user's words, apart from the predicates."
     ),
+    (
+        "Policy examples were put by hand as the situation that each describes, with one call; "
+        "what they do not mention is in order. What describes no call is not put, with the "
+        "reason. Their turns stand in private/examples."
+    ),
 )
 
 
