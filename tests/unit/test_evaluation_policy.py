@@ -48,7 +48,7 @@ def examples(tmp_path, monkeypatch):
 
 
 def test_examples_are_put_and_judged(examples, tmp_path):
-    """What is put comes out as labelled, the rest says why it was not put; skipped items are left."""
+    """What is put comes out as labelled, the rest says why it was not; skipped items are left."""
     rows = judge_examples(examples, tmp_path / "log", lambda *_: None)
 
     assert [True, None, True, None] == [row.right for row in rows]
