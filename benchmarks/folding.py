@@ -21,7 +21,15 @@ from pathlib import Path
 import fastavro
 
 from benchmarks.figures import Figure
-from benchmarks.history import build_event, build_observation, build_turn, zipf_history
+from benchmarks.history import (
+    CONTRACTED,
+    OBSERVED,
+    build_event,
+    build_observation,
+    build_turn,
+    dialogue_history,
+    zipf_history,
+)
 from infra.appending import append_events, seal_event
 from infra.genesis import build_genesis
 from schemas.codec import HEADER_BYTES, parsed_schema
@@ -39,7 +47,7 @@ ROUNDS = 5
 TURNS = 500
 LARGE = 20_000
 SMALL = 100
-OBSERVED = 200
+WATCHED = 200
 CROWD = 100_000
 MORE = 25_000
 OTHERS = 400
@@ -100,28 +108,45 @@ def time_folding(events):
 
 
 def measure_throughput():
-    """Return the figures of (a): both sides in turn, the least time of each."""
-    observations = list(zipf_history(events=EVENTS, users=USERS))
-    decoded = []
-    folded = []
+    """Return the figures of (a), turns apart."""
+    few = EVENTS // 4, USERS // 4
+    _, with_turns, _ = time_folding(list(zipf_history(events=few[0], users=few[1], turns=TURNS)))
+    _, without, _ = time_folding(list(zipf_history(events=few[0], users=few[1])))
+    return [
+        *compare_decoding("Zipf observations", list(zipf_history(events=EVENTS, users=USERS))),
+        *compare_decoding("dialogue observations", list(dialogue_history(events=EVENTS))),
+        Figure(
+            "a", "durable fold of dialogues, proposals and confirmations too",
+            measure_contracts(), "events/s", rises=True,
+        ),
+        Figure("a", "turns", TURNS / max(with_turns - without, 1e-9), "turns/s", rises=True),
+    ]  # fmt: skip
+
+
+def measure_contracts():
+    """Return events a second of whole dialogues but for their turns."""
+    events = list(dialogue_history(events=EVENTS // 4, payloads=OBSERVED + CONTRACTED))
+    _, wall, _ = time_folding(events)
+    return len(events) / wall
+
+
+def compare_decoding(what, observations):
+    """Return the figures of one history: decoding and folding in turn, the least time of each."""
+    decoded, folded = [], []
     for _ in range(ROUNDS):
         decoded.append(time_decoding(observations))
         folded.append(time_folding(observations))
     cpu, wall = min(one[0] for one in folded), min(one[1] for one in folded)
     valid = len({digest for *_, digest in folded}) == 1
-    few = EVENTS // 4, USERS // 4
-    _, with_turns, _ = time_folding(list(zipf_history(events=few[0], users=few[1], turns=TURNS)))
-    _, without, _ = time_folding(list(zipf_history(events=few[0], users=few[1])))
     return [
         Figure(
-            "a", "bare decode loop / durable fold, CPU", min(decoded) / cpu,
+            "a", f"bare decode loop / durable fold of {what}, CPU", min(decoded) / cpu,
             floor=0.2, aim=0.3, rises=True, valid=valid,
         ),
         Figure(
-            "a", "durable fold of observations", EVENTS / wall, "events/s",
+            "a", f"durable fold of {what}", len(observations) / wall, "events/s",
             floor=10_000, aim=15_000, rises=True, valid=valid,
         ),
-        Figure("a", "turns", TURNS / max(with_turns - without, 1e-9), "turns/s", rises=True),
     ]  # fmt: skip
 
 
@@ -139,7 +164,7 @@ def measure_growth():
 
     20,000 units are the limit of a user; behind it each observation lets an old text leave.
     """
-    first = LARGE - ROUNDS * OBSERVED
+    first = LARGE - ROUNDS * WATCHED
     with scratch() as embedded:
         append_events(embedded, [build_genesis(read_catalogue())])
         observe(embedded, "large", 0, first)
@@ -149,7 +174,7 @@ def measure_growth():
             fold(ledger)
             below, at_limit = (
                 [
-                    compare_users(embedded, ledger, first + turn * OBSERVED, f"small-{turn}")
+                    compare_users(embedded, ledger, first + turn * WATCHED, f"small-{turn}")
                     for turn in turns
                 ]
                 for turns in (range(ROUNDS), range(ROUNDS, 2 * ROUNDS))
@@ -163,9 +188,9 @@ def measure_growth():
 
 def compare_users(embedded, ledger, first, small):
     """Return CPU seconds of observations of the large user and of as many of a small one."""
-    observe(embedded, "large", first, OBSERVED)
+    observe(embedded, "large", first, WATCHED)
     large = fold(ledger)
-    observe(embedded, small, SMALL, OBSERVED)
+    observe(embedded, small, SMALL, WATCHED)
     return large, fold(ledger)
 
 

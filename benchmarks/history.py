@@ -2,8 +2,12 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
 
 from infra.genesis import build_genesis
+from infra.importers.sgd import import_sgd
 from schemas.candidate import Candidate, SlotValue
 from schemas.catalogue import (
     Authority,
@@ -17,9 +21,13 @@ from schemas.catalogue import (
 from schemas.event import (
     CandidatesProposed,
     Event,
+    EvidenceRecorded,
     FormSubmitted,
+    PredicateConfirmed,
+    PredicateProposed,
     Principal,
     PrincipalKind,
+    ProposalDeclined,
     SlotStatement,
     TurnMode,
     TurnRequested,
@@ -33,6 +41,8 @@ TEXT = (
     "later than eight train ticket return monday cheaper hotel with breakfast and late checkout"
 )
 WORDS = tuple(TEXT.split())
+OBSERVED = (UtteranceObserved, FormSubmitted, EvidenceRecorded)
+CONTRACTED = (PredicateProposed, PredicateConfirmed, ProposalDeclined)
 
 
 def build_catalogue() -> Catalogue:
@@ -102,3 +112,24 @@ def zipf_history(
         yield build_event(user, 4 * number, payload, kind)
         if number % every == every - 1:
             yield from build_turn(user, 4 * number + 1)
+
+
+def dialogue_history(*, events: int, payloads: tuple[type, ...] = OBSERVED) -> Iterator[Event]:
+    """Yield genesis, then at least so many events: the shipped dialogues, told over again.
+
+    Each time they are told by other users. Of each dialogue only these payloads are told;
+    confirmations that take a new value's place after a commitment are left out.
+    """
+    sample = Path(str(resources.files("infra") / "sample"))
+    genesis, *told = import_sgd([sample], frozenset())
+    observed = [
+        event
+        for event in told
+        if isinstance(event.payload, payloads) and not getattr(event.payload, "replaces", ())
+    ]
+    yield genesis
+    for copy in range(-(-events // len(observed))):
+        for event in observed:
+            user = f"{event.user}~{copy}"
+            by = replace(event.principal, id=user) if event.principal.id == event.user else None
+            yield replace(event, user=user, principal=by or event.principal)
