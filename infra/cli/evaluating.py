@@ -57,6 +57,9 @@ def evaluate_fixtures(
         list[str] | None, typer.Option(help="Only this variant; may be repeated.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
+    record: Annotated[
+        Path | None, typer.Option(help="File for a model's replies, for --backend recorded:FILE.")
+    ] = None,
     *,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where a run stopped.")] = False,
     with_text: Annotated[
@@ -80,7 +83,7 @@ def evaluate_fixtures(
             if not is_simulated(backend):
                 workers = 1  # A local model takes all cores for itself.
             prepare(plan, folder, resume=resume)
-            runs = run_all(plan, folder, workers=workers, progress=tell)
+            runs = run_all(plan, folder, workers=workers, progress=tell, record=record)
             budgets = {}
             if not plan.variants and limit is None:
                 budgets = run_budgets(plan, folder, workers=workers, progress=tell)

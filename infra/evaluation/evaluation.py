@@ -89,6 +89,7 @@ class _Job:
     backend: str
     model: str
     tokens_max: int
+    record: Path | None = None
 
 
 def prepare(plan: Plan, out: Path, *, resume: bool) -> None:
@@ -123,9 +124,12 @@ def prepare(plan: Plan, out: Path, *, resume: bool) -> None:
 
 
 def run_all(
-    plan: Plan, out: Path, *, workers: int, progress: Progress
+    plan: Plan, out: Path, *, workers: int, progress: Progress, record: Path | None = None
 ) -> dict[str, tuple[Run, ...]]:
-    """Bring every log of the plan to its end and return the runs by variant; no label is read."""
+    """Bring every log of the plan to its end and return the runs by variant; no label is read.
+
+    With ``record`` a model's replies are also written there.
+    """
     private = out / PRIVATE
     jobs = [
         _Job(
@@ -136,6 +140,7 @@ def run_all(
             backend=plan.backend,
             model=plan.model,
             tokens_max=TOKENS_MAX,
+            record=record,
         )
         for log, group in _group_by_log(choose_variants(plan))
     ]
@@ -269,7 +274,7 @@ def _work(
 def _run_job(job: _Job) -> dict[str, tuple[Run, ...]]:
     fixtures = read_histories(job.histories)
     job.logs.mkdir(parents=True, exist_ok=True)
-    generator = build_generator(job.backend, model=job.model, api_key=read_key())
+    generator = build_generator(job.backend, model=job.model, api_key=read_key(), record=job.record)
     try:
         run_variant(job.variants[0], fixtures, generator, job.logs, tokens_max=job.tokens_max)
     finally:

@@ -1,5 +1,7 @@
 """The generators that an evaluation knows by name: the simulated one, and models by backend."""
 
+from pathlib import Path
+
 from infra.backends.choosing import BackendChoiceError, choose_backend
 from infra.evaluation.answering import Generator
 from infra.evaluation.prompted import Prompted
@@ -13,8 +15,12 @@ class UnknownGenerator(Exception):  # noqa: N818 - a state of the request, said 
     """No generator has that name, or its backend cannot be used."""
 
 
-def build_generator(name: str, *, model: str = "", api_key: str = "") -> Generator:
+def build_generator(
+    name: str, *, model: str = "", api_key: str = "", record: Path | None = None
+) -> Generator:
     """Return the generator of this name: ``simulated``, or any name of a backend.
+
+    With ``record`` all that the backend says is written there, for ``recorded:FILE``.
 
     Raises:
         UnknownGenerator: there is none; the message lists those there are.
@@ -23,7 +29,8 @@ def build_generator(name: str, *, model: str = "", api_key: str = "") -> Generat
     if name == SIMULATED:
         return Simulated()
     try:
-        return Prompted(choose_backend(name, model=model, api_key=api_key), candidates_max=1)
+        backend = choose_backend(name, model=model, api_key=api_key, record=record)
+        return Prompted(backend, candidates_max=1)
     except BackendChoiceError as error:
         raise UnknownGenerator(f"--backend {error}") from None
 
