@@ -19,6 +19,7 @@ from schemas.event import Event, HintExtracted, Principal, PrincipalKind
 from schemas.fate import Fate, FateStatus
 from schemas.observation import ErasureRequested
 from schemas.sealed import SealedEvent
+from schemas.turn import CandidatesProposed, SurfaceProposed
 from streams.crash_points import reach
 from streams.embedded import Embedded
 from streams.opening import ErasedEventError
@@ -35,8 +36,8 @@ class ErasureError(ValueError):
 class ErasureReport:
     """What was erased: events with those derived from them, and turns that rest on them.
 
-    ``receipt`` is "" on a plain log, where nothing is destroyed. ``kept`` names candidates that
-    rest on erased events and stay, since they are events of their own.
+    ``receipt`` is "" on a plain log, where nothing is destroyed. ``kept`` names answers
+    and phrasings of those turns: they stay, since they are events of their own.
     """
 
     tenant: str
@@ -49,11 +50,14 @@ class ErasureReport:
 
 @dataclass(slots=True)
 class _Found:
-    """What the log holds of a user: keys of events with their seqs, names of turns."""
+    """What the log holds of a user: keys of events with their seqs, names of turns.
+
+    ``kept`` are answers and phrasings of those turns, which may repeat what was shown to a model.
+    """
 
     seqs: dict[bytes, int | None] = field(default_factory=dict)
     turns: dict[str, None] = field(default_factory=dict)
-    kept: dict[str, None] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
 
 def erase(
@@ -106,7 +110,7 @@ def erase(
         events=len(found.seqs),
         turns=len(found.turns),
         receipt=receipt,
-        kept=tuple(found.kept),
+        kept=found.kept,
     )
 
 
@@ -157,7 +161,7 @@ def _find(
     embedded: Embedded, opener: SealedOpener, tenant: str, user: str, event_ids: tuple[str, ...]
 ) -> _Found:
     """Return the keys to destroy: of the events, of all derived, of turns resting on them."""
-    found, named = _Found(), dict.fromkeys(event_ids)
+    found, named, answers = _Found(), dict.fromkeys(event_ids), {}
     key = opener.key_of(tenant, user)
     history = EmbeddedHistory(embedded)
     for recorded in history.recorded(0):
@@ -171,10 +175,12 @@ def _find(
         if not event_ids or _is_meant(event, named):
             named[event.event_id] = None
             found.seqs[sealed.reference] = decode(Fate, recorded.fate).seq
-        for turn_id in _list_resting(recorded, opener, named):
-            found.turns[turn_id] = None
-            if event.event_id not in named:
-                found.kept[event.event_id] = None
+        if isinstance(event.payload, CandidatesProposed | SurfaceProposed):
+            answers[event.event_id] = event.payload.turn_id
+        found.turns.update((turn, None) for turn in _list_resting(recorded, opener, named))
+    found.kept = tuple(
+        name for name, turn in answers.items() if turn in found.turns and name not in named
+    )
     return found
 
 

@@ -79,7 +79,7 @@ def build_uncompressed():
     return options
 
 
-def make_folder(tmp_path, monkeypatch):
+def make_folder(tmp_path, monkeypatch, *, told=told_by):
     """Return the folder of a folded encrypted log of two users, its keys beside it."""
     monkeypatch.setenv("COMMITMENTS_KEY_STORE", str(tmp_path / "keys"))
     monkeypatch.setattr(row_store, "build_options", build_uncompressed)
@@ -87,7 +87,7 @@ def make_folder(tmp_path, monkeypatch):
     open_embedded(path).close()
     mark_encrypted(path)
     with open_embedded(path) as embedded:
-        append_events(embedded, [genesis(), *told_by("ada"), *told_by("bob")])
+        append_events(embedded, [genesis(), *told("ada"), *told("bob")])
         embedded.fold_pending()
     return path
 

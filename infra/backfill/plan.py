@@ -17,7 +17,8 @@ from schemas.codec import digest
 from streams.core_reducer import CoreReducer
 
 LANES_MAX: Final = 32
-EVENTS_PER_LANE: Final = 5_000
+EVENTS_PER_LANE: Final = 20_000
+"""Each lane reads the whole history, so a small one is all reading."""
 
 
 class Feedback(StrEnum):

@@ -66,7 +66,7 @@ def erase(
     out.print(f"{report.events} events and the outputs of {report.turns} turns are erased")
     out.print(f"receipt {report.receipt}")
     if report.kept:
-        out.print(f"candidates that rest on them stay: {', '.join(report.kept)}; name them too")
+        out.print(f"answers to what showed them stay: {', '.join(report.kept)}; name them too")
 
 
 def rotate_keys(*, as_json: JsonOption = False) -> None:
