@@ -28,6 +28,8 @@ from infra.kafka_jars import JarsMissingError, resolve_jars
 READY_TIMEOUT_S = 90.0
 STOP_TIMEOUT_S = 20.0
 HEAP_MAX = "-Xmx1g"
+_NONE: Mapping[str, int] = {}
+_NO_PROPERTIES: Mapping[str, str] = {}
 
 
 class BrokerError(Exception):
@@ -107,7 +109,7 @@ class Broker:
         while time.monotonic() < deadline:
             if self.process is not None and self.process.poll() is not None:
                 raise BrokerError(self._failure(f"stopped with exit {self.process.returncode}"))
-            if _answers(self.bootstrap_servers):
+            if answers(self.bootstrap_servers):
                 return
             time.sleep(0.2)
         raise BrokerError(self._failure(f"did not answer within {READY_TIMEOUT_S:.0f} s"))
@@ -117,10 +119,17 @@ class Broker:
         return f"the Kafka broker {what}; its log is {self.log_path}\n" + "\n".join(tail)
 
 
-def start_broker(*, folder: Path | None = None, port: int | None = None) -> Broker:
+def start_broker(
+    *,
+    folder: Path | None = None,
+    port: int | None = None,
+    listeners: Mapping[str, int] = _NONE,
+    properties: Mapping[str, str] = _NO_PROPERTIES,
+) -> Broker:
     """Format a folder and start a broker on it; return when it answers.
 
     A folder that holds a formatted broker is started as it is, with its data and on its port.
+    ``listeners`` are further ones on loopback, by protocol; ``properties`` configure them.
     """
     if shutil.which("java") is None:
         raise BrokerError(
@@ -130,7 +139,7 @@ def start_broker(*, folder: Path | None = None, port: int | None = None) -> Brok
     home = folder or Path(tempfile.mkdtemp(prefix="commitments-broker-"))
     home.mkdir(parents=True, exist_ok=True)
     if not (home / "server.properties").exists():
-        _format(home, port or find_port())
+        _format(home, port or find_port(), listeners, properties)
     broker = Broker(_address(home), home)
     broker.restart()
     return broker
@@ -140,13 +149,20 @@ def start_broker(*, folder: Path | None = None, port: int | None = None) -> Brok
 def open_broker(environment: Mapping[str, str]) -> Iterator[Broker]:
     """Join the broker of BOOTSTRAP_SERVERS, or start one and stop it at the end.
 
-    The data folder is removed after a run without exception and kept, with the log, after another.
+    Started is a container where a Docker engine answers, else Kafka from its jars. Its data folder
+    is removed after a run without exception and kept, with the log, after another.
     """
     given = environment.get("BOOTSTRAP_SERVERS", "").strip()
     if given:
-        if not _answers(given):
+        if not answers(given):
             raise BrokerError(f"no broker answers at BOOTSTRAP_SERVERS={given}")
         yield Broker(given)
+        return
+    from infra.docker_broker import docker_works, run_container  # noqa: PLC0415  # it extends Broker
+
+    if docker_works():
+        with run_container() as container:
+            yield container
         return
     broker = start_broker()
     try:
@@ -156,14 +172,21 @@ def open_broker(environment: Mapping[str, str]) -> Iterator[Broker]:
     shutil.rmtree(broker.home(), ignore_errors=True)
 
 
-def _format(home: Path, port: int) -> None:
+def _format(
+    home: Path, port: int, listeners: Mapping[str, int], further: Mapping[str, str]
+) -> None:
     controller = find_port()
+    served = ",".join(
+        f"{protocol}://127.0.0.1:{place}"
+        for protocol, place in {"PLAINTEXT": port, **listeners}.items()
+    )
     properties = PROPERTIES | {
-        "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
-        "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "listeners": f"{served},CONTROLLER://127.0.0.1:{controller}",
+        "advertised.listeners": served,
         "controller.quorum.voters": f"1@127.0.0.1:{controller}",
         "log.dirs": str(home / "data"),
     }
+    properties |= further
     (home / "log4j2.properties").write_text(LOG4J)
     draft = home / "server.properties.new"
     draft.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
@@ -211,7 +234,7 @@ def _leash() -> list[str]:
 def _address(home: Path) -> str:
     lines = (home / "server.properties").read_text().splitlines()
     advertised = next(line for line in lines if line.startswith("advertised.listeners="))
-    return advertised.split("://", 1)[1]
+    return advertised.split("://", 1)[1].split(",", 1)[0]
 
 
 def find_port() -> int:
@@ -223,7 +246,7 @@ def find_port() -> int:
         return port
 
 
-def _answers(bootstrap_servers: str) -> bool:
+def answers(bootstrap_servers: str) -> bool:
     """Return whether a broker answers with metadata of a live node."""
     for address in bootstrap_servers.split(","):
         host, _, port = address.strip().rpartition(":")
