@@ -29,7 +29,6 @@ from schemas.event import (
     PrincipalKind,
     ProposalDeclined,
     SlotStatement,
-    TurnMode,
     TurnRequested,
     UtteranceObserved,
     UtteranceOrigin,
@@ -82,12 +81,7 @@ def build_observation(rng: random.Random) -> tuple[object, PrincipalKind]:
 
 def build_turn(user: str, number: int) -> tuple[Event, Event]:
     """Return a request and the candidate that answers it."""
-    request = TurnRequested(
-        scene="book", text="a table please", utterance_ids=(), participants=(), scopes=(), asks=(),
-        wanted_dimensions=(), mode=TurnMode.TURN, budget_main=None, budget_tail=None,
-        as_of_ms=None, deadline_ms=None, catalogue_digest=None, ruleset=None, scores=(),
-        retry_of=None,
-    )  # fmt: skip
+    request = TurnRequested(scene="book", text="a table please")
     asked = build_event(user, number, request, PrincipalKind.USER)
     candidate = Candidate(
         "booking", (SlotValue("city", "river"), SlotValue("diet", "vegan")), None, (), (), (), (),

@@ -32,21 +32,21 @@ class TurnRequested:
     """
 
     scene: str
-    text: str | None
-    utterance_ids: tuple[str, ...]
-    participants: tuple[str, ...]
-    scopes: tuple[str, ...]
-    asks: tuple[SlotValue, ...]
-    wanted_dimensions: tuple[str, ...]
-    mode: TurnMode
-    budget_main: int | None
-    budget_tail: int | None
-    as_of_ms: int | None
-    deadline_ms: int | None
-    catalogue_digest: bytes | None
-    ruleset: int | None
-    scores: tuple[UnitScore, ...]
-    retry_of: str | None
+    text: str | None = None
+    utterance_ids: tuple[str, ...] = ()
+    participants: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    asks: tuple[SlotValue, ...] = ()
+    wanted_dimensions: tuple[str, ...] = ()
+    mode: TurnMode = TurnMode.TURN
+    budget_main: int | None = None
+    budget_tail: int | None = None
+    as_of_ms: int | None = None
+    deadline_ms: int | None = None
+    catalogue_digest: bytes | None = None
+    ruleset: int | None = None
+    scores: tuple[UnitScore, ...] = ()
+    retry_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from schemas.observation import (
 )
 from schemas.predicate import Predicate, PredicateScope
 from schemas.row import PendingRow, SlotRow, UserHead
-from schemas.turn import TurnMode, TurnRequested
+from schemas.turn import TurnRequested
 from tests.memory_rows import Rows
 from tests.situations import commitment_type, scene
 
@@ -260,22 +260,4 @@ def hint(slot="", value=None, *, kind=HintKind.SLOT, sources=(), rule=None, **ch
 
 def turn(scene_name="dinner", **changes):
     """Return a turn request."""
-    plain = TurnRequested(
-        scene=scene_name,
-        text=None,
-        utterance_ids=(),
-        participants=(),
-        scopes=(),
-        asks=(),
-        wanted_dimensions=(),
-        mode=TurnMode.TURN,
-        budget_main=None,
-        budget_tail=None,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=None,
-    )
-    return replace(plain, **changes)
+    return TurnRequested(**{"scene": scene_name} | changes)

@@ -18,7 +18,7 @@ from schemas.identity import catalogue_digest, predicate_digest
 from schemas.observation import HintKind, Sensitivity
 from schemas.predicate import Predicate, PredicateScope
 from schemas.row import ActivationRow, EpisodeRow, PredicateRow, ProposalRow, RegimeRow
-from schemas.turn import TurnMode, TurnRequested
+from schemas.turn import TurnRequested
 
 DIGEST = bytes(32)
 
@@ -147,25 +147,7 @@ def unit(unit_id="1#0", dimensions=(), **changes):
 
 def request(**changes):
     """Return the request of a turn in the scene ``dinner``."""
-    plain = TurnRequested(
-        scene="dinner",
-        text=None,
-        utterance_ids=(),
-        participants=(),
-        scopes=(),
-        asks=(),
-        wanted_dimensions=(),
-        mode=TurnMode.TURN,
-        budget_main=None,
-        budget_tail=None,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=None,
-    )
-    return replace(plain, **changes)
+    return TurnRequested(**{"scene": "dinner"} | changes)
 
 
 def situation(

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from infra.extraction.extraction import extract
 from infra.extraction.lexicon import build_lexicon
 from infra.gateway.port import ControlPort, Outcome, Standing, Told
-from infra.gateway.speaking import Speaker, request_turn
+from infra.gateway.speaking import Speaker
 from schemas.agreement import (
     Answer,
     ClarificationAnswered,
@@ -25,6 +25,7 @@ from schemas.observation import FormSubmitted, SlotStatement, UtteranceObserved,
 from schemas.outcome import RepairAct
 from schemas.packet import Packet
 from schemas.predicate import Predicate
+from schemas.turn import TurnRequested
 
 YES: Final = frozenset({"yes", "y"})
 NO: Final = frozenset({"no", "n"})
@@ -106,7 +107,7 @@ class Session:
 
     def ask(self, text: str | None, utterance_id: str) -> None:
         """Ask for a turn in the scene; with an answerer it ends now, else its packet is shown."""
-        request = request_turn(
+        request = TurnRequested(
             self.scene, text=text, utterance_ids=(utterance_id,) if utterance_id else ()
         )
         event = self._build(request)

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,27 +35,6 @@ from streams.embedded import Embedded
 
 WAIT_MS = 30_000
 ASK_REMEDY = """write for example --ask seats=2, and texts in quotes: --ask city='"Bonn"'"""
-
-
-EMPTY_REQUEST = TurnRequested(
-    scene="",
-    text=None,
-    utterance_ids=(),
-    participants=(),
-    scopes=(),
-    asks=(),
-    wanted_dimensions=(),
-    mode=TurnMode.TURN,
-    budget_main=None,
-    budget_tail=None,
-    as_of_ms=None,
-    deadline_ms=None,
-    catalogue_digest=None,
-    ruleset=None,
-    scores=(),
-    retry_of=None,
-)
-"""A request that asks for nothing; the options of the command are laid over it."""
 
 
 def register(app: typer.Typer) -> None:
@@ -98,8 +76,7 @@ def turn(
     --candidates call.json
     """
     with reported(as_json=as_json), open_log(log) as embedded:
-        request = replace(
-            EMPTY_REQUEST,
+        request = TurnRequested(
             scene=scene,
             text=text,
             participants=tuple(participant or ()),

@@ -18,7 +18,7 @@ from infra.evaluation.fixture import Bucket, Fixture, Label
 from infra.evaluation.noise import tell_noise
 from infra.evaluation.scenario import Scenario, find_feasible, list_needs, open_scenario
 from schemas.candidate import SlotValue
-from schemas.event import TurnMode, TurnRequested
+from schemas.event import TurnRequested
 
 SEED: Final = 7
 TIERS: Final = (("short", 12, 34), ("medium", 40, 120), ("long", 140, 340))
@@ -110,22 +110,7 @@ def _ask(scenario: Scenario, chronicle: Chronicle) -> None:
             asks.append(SlotValue("offer", offer.record))
             text += f" We would like {offer.name}."
     request = TurnRequested(
-        scene=scenario.domain.scene,
-        text=text,
-        utterance_ids=(),
-        participants=(),
-        scopes=(),
-        asks=tuple(asks),
-        wanted_dimensions=(QUOTE,),
-        mode=TurnMode.TURN,
-        budget_main=None,
-        budget_tail=None,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=None,
+        scene=scenario.domain.scene, text=text, asks=tuple(asks), wanted_dimensions=(QUOTE,)
     )
     chronicle.tell(USER, request)
 

@@ -8,9 +8,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.candidate import Candidate, SlotValue
+from schemas.candidate import Candidate
 from schemas.event import Event, Principal, PrincipalKind, UserPayload
-from schemas.turn import CandidatesProposed, TurnMode, TurnRequested
+from schemas.turn import CandidatesProposed
 
 AGENT: Final = Principal(PrincipalKind.ASSISTANT, "agent")
 
@@ -57,41 +57,6 @@ class Speaker:
     def principal(self) -> Principal:
         """The user as principal: only for the edge that holds the user's own channel."""
         return Principal(PrincipalKind.USER, self.user)
-
-
-def request_turn(
-    scene: str,
-    *,
-    text: str | None = None,
-    asks: tuple[SlotValue, ...] = (),
-    participants: tuple[str, ...] = (),
-    wanted_dimensions: tuple[str, ...] = (),
-    utterance_ids: tuple[str, ...] = (),
-    scopes: tuple[str, ...] = (),
-    mode: TurnMode = TurnMode.TURN,
-    budget_main: int | None = None,
-    budget_tail: int | None = None,
-    retry_of: str | None = None,
-) -> TurnRequested:
-    """Return the request of a turn with the log's own settings for all that is not named."""
-    return TurnRequested(
-        scene=scene,
-        text=text,
-        utterance_ids=utterance_ids,
-        participants=participants,
-        scopes=scopes,
-        asks=asks,
-        wanted_dimensions=wanted_dimensions,
-        mode=mode,
-        budget_main=budget_main,
-        budget_tail=budget_tail,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=retry_of,
-    )
 
 
 def propose_candidates(

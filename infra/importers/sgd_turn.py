@@ -17,7 +17,6 @@ from schemas.event import (
     Event,
     Principal,
     PrincipalKind,
-    TurnMode,
     TurnRequested,
 )
 
@@ -66,22 +65,7 @@ def ask(
 
 def _build_request(memory: Memory, intent: Intent) -> TurnRequested:
     return TurnRequested(
-        scene=intent.scene,
-        text=None,
-        utterance_ids=(memory.utterance_id,),
-        participants=(),
-        scopes=(intent.service,),
-        asks=(),
-        wanted_dimensions=(),
-        mode=TurnMode.TURN,
-        budget_main=None,
-        budget_tail=None,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=None,
+        scene=intent.scene, utterance_ids=(memory.utterance_id,), scopes=(intent.service,)
     )
 
 

@@ -31,7 +31,6 @@ from schemas.event import (
     Sensitivity,
     SlotStatement,
     TurnCancelled,
-    TurnMode,
     TurnRequested,
     UnitDraft,
     UtteranceObserved,
@@ -195,24 +194,7 @@ def _ask(
 
 
 def _build_request(scene: str, utterance_id: str) -> TurnRequested:
-    return TurnRequested(
-        scene=scene,
-        text=None,
-        utterance_ids=(utterance_id,) if utterance_id else (),
-        participants=(),
-        scopes=(),
-        asks=(),
-        wanted_dimensions=(),
-        mode=TurnMode.TURN,
-        budget_main=None,
-        budget_tail=None,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=None,
-    )
+    return TurnRequested(scene=scene, utterance_ids=(utterance_id,) if utterance_id else ())
 
 
 def _show(

@@ -24,7 +24,6 @@ from schemas.event import (
     PrincipalKind,
     Sensitivity,
     TurnCancelled,
-    TurnMode,
     TurnRequested,
     UnitDraft,
 )
@@ -168,20 +167,5 @@ class MemoryProvider:
 
 def _build_turn(query: str, limit: int) -> TurnRequested:
     return TurnRequested(
-        scene=SCENE,
-        text=query,
-        utterance_ids=(),
-        participants=(),
-        scopes=(),
-        asks=(),
-        wanted_dimensions=(),
-        mode=TurnMode.TURN,
-        budget_main=max(0, min(limit, LIMIT_MAX)),
-        budget_tail=0,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
-        scores=(),
-        retry_of=None,
+        scene=SCENE, text=query, budget_main=max(0, min(limit, LIMIT_MAX)), budget_tail=0
     )

@@ -27,7 +27,6 @@ from schemas.event import (
     Principal,
     PrincipalKind,
     Sensitivity,
-    TurnMode,
     TurnRequested,
     UnitDraft,
     UnitScore,
@@ -145,22 +144,13 @@ def build_turn(
     return TurnRequested(
         scene=SCENE,
         text=text or None,
-        utterance_ids=(),
-        participants=(),
         scopes=tuple(
             f"{tier}:{scope}"
             for tier in tiers
             for scope in ((UNIVERSAL,) if tier == PERSONA else case.scopes)
         ),
-        asks=(),
         wanted_dimensions=wanted,
-        mode=TurnMode.TURN,
         budget_main=budget,
         budget_tail=0,
-        as_of_ms=None,
-        deadline_ms=None,
-        catalogue_digest=None,
-        ruleset=None,
         scores=scores,
-        retry_of=None,
     )
