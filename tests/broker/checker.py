@@ -118,7 +118,7 @@ def check_counting(bootstrap_servers: str, prefix: str, partitions: int) -> Verd
         total["duplicate"] += sum(count - 1 for count in counts.values())
         total["divergent"] += len({(k, v or b"") for k, v in seen} - set(expected))
         total["disordered"] += int(sorted(committed) == sorted(expected) and committed != expected)
-        total["wrong_states"] += int(not _state_matches(bootstrap_servers, prefix, partition, rows))
+        total["wrong_states"] += int(not state_matches(bootstrap_servers, prefix, partition, rows))
         total["broken_chains"] += int(not chain_holds(bootstrap_servers, prefix, partition))
     names = ("expected", "lost", "duplicate", "divergent", "disordered")
     states = ("wrong_states", "broken_chains")
@@ -134,7 +134,7 @@ def _fold(events: list[tuple[bytes, bytes | None]]) -> tuple[list[Body], dict[by
     return outputs, {key: b"%d" % count for key, count in seen.items()}
 
 
-def _state_matches(
+def state_matches(
     bootstrap_servers: str, prefix: str, partition: int, rows: dict[bytes, bytes]
 ) -> bool:
     """Return whether the topic's rows, and the digest in its head row, are those of the fold."""

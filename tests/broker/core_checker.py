@@ -11,8 +11,7 @@ from streams.connection import Connection
 from streams.core_reducer import CoreReducer
 from streams.ledger_bytes import decode_head
 from streams.ports import LogRecord
-from streams.row_digest import sum_rows
-from tests.broker.checker import Verdict, chain_holds, read_messages, read_partition
+from tests.broker.checker import Verdict, chain_holds, read_messages, state_matches
 
 OUTCOMES = ("commitments", "repairs", "failures", "packets", "surfaces", "rejections")
 Body = tuple[bytes, bytes | None]
@@ -56,7 +55,7 @@ def check_core(bootstrap_servers: str, prefix: str, partitions: int) -> Verdict:
         outputs, rows = fold_plainly(records, partition)
         for topic, expected in outputs.items():
             total += _compare(bootstrap_servers, f"{prefix}{topic}", partition, expected)
-        total["wrong_states"] += int(not _state_matches(bootstrap_servers, prefix, partition, rows))
+        total["wrong_states"] += int(not state_matches(bootstrap_servers, prefix, partition, rows))
         total["broken_chains"] += int(not chain_holds(bootstrap_servers, prefix, partition))
     return Verdict(**{name: total[name] for name in Verdict.__dataclass_fields__})
 
@@ -87,24 +86,3 @@ def _compare(
         divergent=len(set(seen) - set(expected)),
         disordered=int(counts == wanted and committed != expected),
     )
-
-
-def _state_matches(
-    bootstrap_servers: str, prefix: str, partition: int, rows: dict[bytes, bytes]
-) -> bool:
-    latest = dict(read_partition(bootstrap_servers, f"{prefix}rows", partition))
-    head_bytes = latest.pop(b"h", None)
-    if head_bytes is None:
-        return not rows and not latest
-    head = decode_head(head_bytes)
-    expected = sum_rows(sorted(rows.items()))
-    kept = {key[1:]: value for key, value in latest.items() if value is not None}
-    stated = (head.row_count, head.row_set_digest)
-    return kept == rows and stated == (expected.count, expected.digest)
-
-
-def _put(rows: PlainRows, key: bytes, value: bytes | None) -> None:
-    if value is None:
-        rows.pop(key, None)
-    else:
-        rows[key] = value
