@@ -11,7 +11,13 @@ from streams.connection import Connection
 from streams.core_reducer import CoreReducer
 from streams.ledger_bytes import decode_head
 from streams.ports import LogRecord
-from tests.broker.checker import Verdict, chain_holds, read_messages, state_matches
+from tests.broker.checker import (
+    Verdict,
+    chain_holds,
+    read_messages,
+    read_partition,
+    state_matches,
+)
 
 OUTCOMES = ("commitments", "repairs", "failures", "packets", "surfaces", "rejections")
 Body = tuple[bytes, bytes | None]
