@@ -92,3 +92,10 @@ def _compare(
         divergent=len(set(seen) - set(expected)),
         disordered=int(counts == wanted and committed != expected),
     )
+
+
+def _put(rows: PlainRows, key: bytes, value: bytes | None) -> None:
+    if value is None:
+        rows.pop(key, None)
+    else:
+        rows[key] = value
