@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from infra.backends.choosing import FORMS
-from infra.cli import evaluating_memory, evaluating_recorded
+from infra.cli import evaluating_audit, evaluating_memory, evaluating_recorded
 from infra.cli.console import CommandError, JsonOption, out, print_json, print_table, reported
 from infra.evaluation.aggregates import CELL_MIN, count_all, list_cells
 from infra.evaluation.evaluation import (
@@ -37,6 +37,7 @@ def register(app: typer.Typer) -> None:
     """Add the group of commands."""
     evaluating_recorded.register(evaluate)
     evaluating_memory.register(evaluate)
+    evaluating_audit.register(evaluate)
     app.add_typer(evaluate, name="evaluate")
 
 

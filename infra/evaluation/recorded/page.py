@@ -23,8 +23,10 @@ def publish_recorded(
     tables: Mapping[str, Sequence[TableRow]],
     notes: Sequence[str],
 ) -> Path:
-    """Write rows (frozen records) and tables, and return the path of the page."""
-    write_table(out, "rows", [asdict(row) for row in rows], name)
+    """Write rows (frozen records, or by name) and tables, and return the path of the page."""
+    out.mkdir(parents=True, exist_ok=True)
+    plain = [dict(row) if isinstance(row, Mapping) else asdict(row) for row in rows]
+    write_table(out, "rows", plain, name)
     for title, found in tables.items():
         write_table(out, title, found, name)
     page = out / "report.html"
