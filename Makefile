@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate bench bench-audit bench-generation bench-kafka soak soak-kafka broker registry example schemas lock clean help
+.PHONY: demo test check model simulate other-python bench bench-audit bench-generation bench-kafka soak soak-kafka broker registry example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -38,6 +38,11 @@ check: $(READY)  ## Lint, types, import rules
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+other-python:    ## Golden histories and replay under another Python: PYTHON=python3.13
+	$(PYTHON) -m venv .cache/other-python
+	.cache/other-python/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	.cache/other-python/bin/python -m pytest -q -p no:cacheprovider tests/golden tests/unit/test_replay.py
 
 simulate: $(READY) ## Seeded crashes on a simulated broker (KAFKA_SEEDS=1000) and disk (SEEDS=200)
 	$(BIN)/python -m tests.simulation.simulate --seeds $${KAFKA_SEEDS:-1000}

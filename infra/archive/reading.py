@@ -154,7 +154,7 @@ def _record(
     number: int,
     digests: Sequence[bytes],
 ) -> RecordedEvent:
-    headers = tuple((header.name, header.content) for header in event.headers)
+    headers = tuple((h.name, h.content) for h in event.headers) if event.headers else ()
     record = LogRecord(event.offset, event.key, event.value, event.timestamp_ms, headers)
     return RecordedEvent(record, event.fate, tuple(outputs), number, tuple(digests))
 

@@ -147,7 +147,8 @@ class ArchivedHistory:
         if entry.events:
             _refuse_gap(entry.first_offset)
         for event in self._archive.history(partition):
-            outputs = tuple(Produced(*output) for output in event.outputs)
+            put_out = event.outputs
+            outputs = tuple(Produced(*output) for output in put_out) if put_out else ()
             yield Recorded(event.record, event.fate, outputs)
 
     def table(self, topic: str, partition: int) -> Iterator[tuple[bytes, bytes]] | None:

@@ -199,6 +199,8 @@ class _Replay:
 
 def sort_outputs(outputs: tuple[OutputRecord, ...]) -> tuple[Produced, ...]:
     """Return the outputs of one event, sorted by topic as histories hold them."""
+    if not outputs:
+        return ()
     produced = [
         Produced(output.topic, output.key, output.value or b"")
         for output in outputs

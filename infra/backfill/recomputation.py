@@ -36,7 +36,7 @@ from streams.opening import ErasedEventError, Opened, Opener, PlainOpener
 from streams.scratch_rows import ScratchRows
 from streams.user_cache import CachedView, UserCache
 
-EVENTS_PER_FLUSH: Final = 250
+EVENTS_PER_FLUSH: Final = 4_000
 _TURN_EVENTS: Final = (TurnRequested, *ANSWERS)
 
 TurnKey = tuple[str, str, str]
