@@ -5,7 +5,7 @@ from the group's total, the next smallest cell is suppressed as well.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,9 @@ from infra.records import OUTCOME_TOPICS, read_output
 from schemas.outcome import Commitment, RepairAct, TurnFailure
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
+
+GROUPS: Final = ("variant", "point", "call", "arm")
+"""What the rows of an evaluation are grouped by: fixtures, dialogues, calls, memories."""
 
 CELL_MIN: Final = 10
 
@@ -58,11 +61,13 @@ def count_log(folder: Path) -> tuple[Cell, ...]:
 
 
 def count_run(folder: Path) -> tuple[Cell, ...]:
-    """Return the outcomes of an evaluation by variant and what came of the turn."""
-    frame = pl.read_parquet(folder / "rows.parquet", columns=["variant", "kind", "act"])
+    """Return the outcomes of an evaluation: by variant, or what recorded data are grouped by."""
+    frame = pl.read_parquet(folder / "rows.parquet")
+    group = next(name for name in GROUPS if name in frame.columns)
+    shown = [name for name in ("kind", "act") if name in frame.columns]
     counts: Counter[tuple[str, str]] = Counter()
-    for variant, kind, act in frame.iter_rows():
-        counts[variant, _join(kind, act)] += 1
+    for name, *words in frame.select(group, *shown).iter_rows():
+        counts[name, _describe(words)] += 1
     return suppress(counts)
 
 
@@ -87,6 +92,13 @@ def _name(record: Commitment | RepairAct | TurnFailure) -> str:
             return _join(record.act.value, record.reason.value)
         case TurnFailure():
             return _join("failure", record.kind.value)
+
+
+def _describe(words: Sequence[str]) -> str:
+    """Return what came of a row; without a word of it, that it is there."""
+    if len(words) > 1:
+        return _join(*words)
+    return next(iter(words), "") or "row"
 
 
 def _join(kind: str, detail: str) -> str:

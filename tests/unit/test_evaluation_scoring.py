@@ -81,6 +81,24 @@ def test_a_runtime_that_is_wrong_in_one_way_spoils_that_metric(metric):
     assert found["pass"].value < 1 or metric in {"ecf", "wit", "cons"}
 
 
+@pytest.mark.parametrize(
+    ("metric", "changes", "value"),
+    [
+        ("cost", {"cost": 6_000}, 1_000),
+        ("control", {"shown": ()}, 20 / 24),
+        ("intrusive", {"shown": ("1#0", "3#0", "5#0", "7#0")}, 1 / 6),
+        ("shadow_shown", {"shown": ("1#0", "3#0", "5#0", "6#0")}, 1 / 6),
+        ("shadow_recalled", {"cited": ("1#0", "3#0", "5#0", "6#0")}, 1 / 6),
+    ],
+)
+def test_a_diagnostic_moves_with_its_own_cause_and_with_no_other(metric, changes, value):
+    """Payload, selection and shadow figures each change alone, and no main metric with them."""
+    best, found = evaluate(right_runs()), evaluate(change("a-1", **changes))
+
+    assert [metric] == [name for name in best if best[name].value != found[name].value]
+    assert value == pytest.approx(found[metric].value)
+
+
 def test_an_empty_denominator_is_not_zero():
     """Without commitments the rates over them are not applicable, and the mean leaves them out."""
     runs = [replace(run, kind=REPAIR, act="abstain", slots=(), cited=()) for run in right_runs()]

@@ -19,6 +19,7 @@ from infra.evaluation.recorded.sgd_tables import (
 )
 from infra.evaluation.recorded.source_log import read_outcomes, tell_and_fold
 from infra.importers.sgd import CANDIDATES, import_sgd, label_sgd
+from schemas.event import UtteranceObserved
 from tests.dialogues import CALL, OVERWRITTEN, REFUSED, act, system, write_dialogue
 
 ALL = frozenset(CANDIDATES)
@@ -120,6 +121,28 @@ def test_the_command_runs_any_folder_and_resumes(tmp_path):
     assert (tmp_path / "out" / "report.html").is_file()
     again = json.loads(runner.invoke(app, command, catch_exceptions=False).stdout)
     assert printed["summary"] == again["summary"]
+
+
+def test_no_utterance_leaves_the_private_folder_and_counts_are_aggregated(tmp_path):
+    """Tables and page hold ids, acts and slot names; aggregates suppress small cells."""
+    out = tmp_path / "out"
+    runner.invoke(app, ["evaluate", "sgd", str(SAMPLE), "--out", str(out), "--json"])
+    said = {
+        event.payload.text
+        for event in import_sgd([SAMPLE], ALL)
+        if isinstance(event.payload, UtteranceObserved)
+    }
+
+    page = (out / "report.html").read_text("utf-8")
+    tables = [pl.read_parquet(path).write_csv() for path in sorted(out.glob("*.parquet"))]
+    assert len(said) > 50
+    assert not [text for text in said for content in (page, *tables) if text in content]
+    shown = runner.invoke(
+        app, ["evaluate", "aggregates", str(out), "--json"], catch_exceptions=False
+    )
+    cells = {(one["group"], one["name"]): one["count"] for one in json.loads(shown.stdout)}
+    assert 20 == cells["confirm", "clarify_confirm"]
+    assert cells["failure", "recontract"] is None
 
 
 def test_another_source_needs_another_folder(tmp_path):
