@@ -38,6 +38,7 @@ EXPRESSION_STRING_MAX: Final = 1_000  # Characters of one string or name.
 EXPRESSION_TEXT_MAX: Final = 65_536  # A full tree of ordinary strings, far below any event.
 EXPRESSION_TOKENS_MAX: Final = 4_096  # Sixteen for each node.
 EVALUATION_STEPS_MAX: Final = 100_000  # List items looked at by one predicate; about 50 ms.
+PARSED_MAX: Final = 1_024  # Texts kept parsed: two full contracts.
 COMPILED_MAX: Final = 16_384  # Texts kept compiled: thirty-two full contracts.
 FOLDED_MAX: Final = 65_536  # Folded strings kept; ingredients, names and places repeat.
 CONFLICT_WORK_MAX: Final = 100_000  # Atoms looked at for one group; about a quarter second.

@@ -101,12 +101,10 @@ def _find_contradictions(
         return
     together = [other for other in in_force if _may_meet(predicate, other)]
     constraints = [Constraint(p.predicate_id, p.expression, p.unless) for p in together]
-    if find_conflict(constraints, types=types) is not None:
-        return  # The contract contradicts itself already; that is not this predicate's doing.
     added = Constraint(predicate.predicate_id, predicate.expression, predicate.unless)
     conflict = find_conflict([*constraints, added], types=types)
-    if conflict is None:
-        return
+    if conflict is None or find_conflict(constraints, types=types) is not None:
+        return  # A contract that contradicts itself already is not this predicate's doing.
     others = tuple(name for name in conflict.core if name != predicate.predicate_id)
     example = find_example(holding=[whole], types=types)
     failed = [

@@ -13,8 +13,10 @@ Grammar, loosest first::
 Operands are ``operands``; every recursion is bounded by ``EXPRESSION_DEPTH_MAX``.
 """
 
+from functools import lru_cache
 from typing import Final
 
+from processors.limits import PARSED_MAX
 from processors.predicates.expression import (
     COLLECTION_LEFT,
     COLLECTION_RIGHT,
@@ -73,8 +75,11 @@ _MATCHED_OPERATORS: Final = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=PARSED_MAX)
 def parse(text: str) -> Expression:
     """Return the expression of a text; every character must belong to it.
+
+    The last texts are kept parsed: admitting, linting and confirming a predicate all ask for it.
 
     Raises:
         PredicateTextError: with the position, what is wrong and the remedy.
