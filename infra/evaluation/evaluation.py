@@ -260,9 +260,14 @@ def _work(
     jobs: Sequence[_Job], workers: int, progress: Progress
 ) -> Iterator[dict[str, tuple[Run, ...]]]:
     if workers == 1:
-        for done, job in enumerate(jobs, 1):
-            yield _run_job(job)
-            progress(job.name, done, len(jobs))
+        for done, job in enumerate(jobs):
+            yield _run_job(
+                job,
+                lambda answers, done=done, name=job.name: progress(  # type: ignore[misc]
+                    f"{name}: {answers} answers", done, len(jobs)
+                ),
+            )
+            progress(job.name, done + 1, len(jobs))
         return
     # Spawned, not forked: the row store of a parent must not be inherited.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
@@ -271,12 +276,21 @@ def _work(
             progress(job.name, done, len(jobs))
 
 
-def _run_job(job: _Job) -> dict[str, tuple[Run, ...]]:
+def _run_job(
+    job: _Job, progress: Callable[[int], None] | None = None
+) -> dict[str, tuple[Run, ...]]:
     fixtures = read_histories(job.histories)
     job.logs.mkdir(parents=True, exist_ok=True)
     generator = build_generator(job.backend, model=job.model, api_key=read_key(), record=job.record)
     try:
-        run_variant(job.variants[0], fixtures, generator, job.logs, tokens_max=job.tokens_max)
+        run_variant(
+            job.variants[0],
+            fixtures,
+            generator,
+            job.logs,
+            tokens_max=job.tokens_max,
+            progress=progress,
+        )
     finally:
         generator.close()
     return {variant.name: observe_variant(variant, fixtures, job.logs) for variant in job.variants}
