@@ -32,10 +32,14 @@ def encode_seen(row: SeenRow) -> bytes:
 
 
 def encode_accepted(fate: Fate) -> bytes | None:
-    """Return the body of a plain accepted fate; None when it says more than its seq."""
+    """Return the body of an accepted fate; None when it says more than its seq and a detail."""
     seq = fate.seq
     if fate.status is not _STATUS or seq is None:
         return None
-    if fate.reason is not None or fate.detail or fate.ignored:
+    if fate.reason is not None or fate.ignored:
         return None
+    if fate.detail:
+        detail = fate.detail.encode()
+        length = encode_long(len(detail))
+        return b"".join((_ACCEPTED, encode_long(seq), b"\0", length, detail, b"\0"))
     return _ACCEPTED + encode_long(seq) + _NOTHING_MORE

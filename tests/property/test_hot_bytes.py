@@ -21,10 +21,10 @@ def test_a_seen_row_has_the_codecs_bytes(digest, seq, effective_ms):
     assert encode(row) == encode_seen(row)
 
 
-@given(int64)
-def test_a_plain_fate_has_the_codecs_bytes(seq):
+@given(int64, st.text(max_size=80))
+def test_a_plain_fate_has_the_codecs_bytes(seq, detail):
     """The fate of an accepted event is written as the codec would write it."""
-    fate = Fate(FateStatus.ACCEPTED, seq, None, "", "")
+    fate = Fate(FateStatus.ACCEPTED, seq, None, detail, "")
 
     assert encode(fate) == encode_accepted(fate)
 
