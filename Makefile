@@ -55,8 +55,8 @@ bench-audit: $(READY) ## Replay, backfill, verification and certificates; beside
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/bench -r benchmarks/requirements.lock
 	PYTHONPATH=.:.cache/bench $(BIN)/python -m benchmarks audit
 
-bench-generation: $(MODEL) ## Recorded dialogues with the local model: SGD=folder of dialogues
-	$(BIN)/python -m benchmarks.generation $(SGD) --dialogues 30 --backend local
+bench-generation: $(MODEL) ## Overhead, tokens, extraction, time to decision; SGD= and TAU= name folders of those corpora
+	SGD=$(SGD) TAU=$(TAU) $(BIN)/python -m benchmarks generating
 
 bench-kafka: $(READY) ## Ours, Faust tables, quixstreams and a bare loop on one broker: EVENTS=200000
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/quix -r benchmarks/requirements-quix.lock
