@@ -62,6 +62,9 @@ bench-kafka: $(READY) ## Ours, Faust tables, quixstreams and a bare loop on one 
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/quix -r benchmarks/requirements-quix.lock
 	$(BIN)/python -m benchmarks.kafka --events $${EVENTS:-200000} --turns $${TURNS:-10000}
 
+evaluate: $(READY) ## The paper's protocol, simulated, into OUT=evaluation; --resume goes on
+	$(BIN)/commitments evaluate fixtures --out $(or $(OUT),evaluation)
+
 soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size stay flat
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} $(BIN)/python -m benchmarks.soak
 
