@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate other-python bench bench-audit bench-generation bench-kafka soak soak-kafka broker restore registry example schemas lock clean help
+.PHONY: demo test check model simulate other-python bench bench-audit bench-generation bench-kafka evaluate soak evaluate soak-kafka broker restore registry example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -62,8 +62,8 @@ bench-kafka: $(READY) ## Ours, Faust tables, quixstreams and a bare loop on one 
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/quix -r benchmarks/requirements-quix.lock
 	$(BIN)/python -m benchmarks.kafka --events $${EVENTS:-200000} --turns $${TURNS:-10000}
 
-evaluate: $(READY) ## The paper's protocol, simulated, into OUT=evaluation; --resume goes on
-	$(BIN)/commitments evaluate fixtures --out $(or $(OUT),evaluation)
+evaluate: $(READY) ## The paper's protocol, simulated, into OUT=evaluation; goes on where it was
+	$(BIN)/commitments evaluate fixtures --resume --out $(or $(OUT),evaluation)
 
 soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size stay flat
 	SOAK_SECONDS=$${SOAK_SECONDS:-1800} $(BIN)/python -m benchmarks.soak
