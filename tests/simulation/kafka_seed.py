@@ -18,14 +18,14 @@ from streams.connection import Connection
 from streams.starting import WorkerSettings
 from streams.worker import Worker
 from tests.simulation.scheduler import AtOnce, Exited, Process, Scheduler
-from tests.simulation.tallying import TallyReducer
+from tests.simulation.subjects import CoreHistory, Subject, Tallies
 from tests.simulation.twin_broker import TwinBroker
 from tests.simulation.twin_clients import TwinClients
 from tests.simulation.twin_copies import TwinCopy, TwinDisk
 from tests.simulation.twin_group import TwinGroup, TwinOwnership
 from tests.simulation.twin_invariants import check_broker
 
-KEYS = 7
+CORE_EVERY = 10
 TURNS_MAX = 10_000
 """A calm simulation that has not folded everything by then never will."""
 WEEKEND_NS = 8 * 24 * 3_600_000_000_000
@@ -46,7 +46,9 @@ class Told:
 class Simulation:
     """The world of one seed."""
 
-    def __init__(self, seed: int, home: Path, build_clients: Break, copy: type[TwinCopy]) -> None:
+    def __init__(
+        self, seed: int, home: Path, build_clients: Break, copy: type[TwinCopy], subject: Subject
+    ) -> None:
         random.seed(seed)  # Back-off draws its jitter there.
         self.told = Told()
         self.scheduler = Scheduler(seed)
@@ -60,8 +62,9 @@ class Simulation:
         self.workers: dict[str, tuple[Process, Worker, str]] = {}
         self.notes: list[str] = []
         self._build_clients = build_clients
+        self._subject = subject
+        subject.begin(self.broker, self.partitions)
         self._started = self._appended = 0
-        self._raising = set(range(self.partitions))
         self._free = ["folder-0"]
 
     def run(self, actions: int) -> None:
@@ -79,8 +82,13 @@ class Simulation:
             crash_points.watch(None)
             for process, _, _ in self.workers.values():
                 self.scheduler.kill(process)
-        check_broker(self.broker, self.partitions)
+        check_broker(self.broker, self.partitions, self._subject)
         self.told.counts.update(self.broker.counts)
+        self.told.counts["outcomes"] = sum(
+            len(list(log.committed()))
+            for (topic, _), log in self.broker.logs.items()
+            if topic in {"commitments", "repairs", "failures"}
+        )
 
     def _act(self) -> None:
         name = self.chance.choices(tuple(_ACTIONS), tuple(_ACTIONS.values()))[0]
@@ -89,12 +97,7 @@ class Simulation:
 
     def _append(self) -> None:
         for _ in range(self.chance.choice((1, 3, 10, 40))):
-            partition = self.chance.randrange(self.partitions)
-            key = b"key %d" % self.chance.randrange(KEYS)
-            value = b"event %d" % self._appended
-            if partition in self._raising and self.chance.random() < 0.02:
-                self._raising.discard(partition)
-                value = b"raise"
+            partition, key, value = self._subject.draw(self.chance, self._appended)
             self.broker.append(("events", partition), key, value)
             self._appended += 1
 
@@ -212,7 +215,7 @@ class Simulation:
         worker = Worker(
             settings,
             ownership=TwinOwnership(self.group, self.scheduler, process),
-            build_reducer=lambda _: TallyReducer(),
+            build_reducer=self._subject.build_reducer,
             exit_process=self._exit,
             clock=self.scheduler.clock,
             note=lambda event, **values: self._note(name, event, values),
@@ -251,14 +254,15 @@ def run_seed(
     build_clients: Break = TwinClients,
     copy: type[TwinCopy] = TwinCopy,
 ) -> Told:
-    """Run one seed and return what it went through.
+    """Run one seed and return what it went through; every tenth folds with the core itself.
 
     Raises:
         AssertionError: an outcome is lost, double or different, or the ledger never ends; its
             notes hold the last steps.
     """
     with tempfile.TemporaryDirectory(prefix="twin-") as home:
-        simulation = Simulation(seed, Path(home), build_clients, copy)
+        subject = CoreHistory() if seed % CORE_EVERY == CORE_EVERY - 1 else Tallies()
+        simulation = Simulation(seed, Path(home), build_clients, copy, subject)
         try:
             simulation.run(actions)
         except AssertionError as error:

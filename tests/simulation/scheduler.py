@@ -32,7 +32,7 @@ class TwinClock:
 
     def now_ms(self) -> int:
         """Return the wall time, the same for all."""
-        return 1_700_000_000_000 + self.at_ns // 1_000_000
+        return 1_800_000_000_000 + self.at_ns // 1_000_000
 
     def steady_ns(self) -> int:
         """Return the steady time; each look takes up to two milliseconds."""

@@ -104,7 +104,7 @@ def main(arguments: list[str]) -> int:
         print(f"repeat it: {sys.executable} -m tests.simulation.simulate --seed {seed}{rule}")
     print(
         f"{asked.seeds} seeds: {len(failed)} failed; 0 lost, 0 double, 0 divergent in the others. "
-        f"{counts['append']} appends, {counts['ledger_started']} starts, {counts['kill']} kills "
+        f"{counts['outcomes']} outcomes, {counts['ledger_started']} starts, {counts['kill']} kills "
         f"at {len(killed_at)} different steps, {counts['freeze']} freezes, {counts['fencings']} "
         f"transactions fenced, {counts['aborts']} aborted, {counts['late_ends']} decided late, "
         f"{counts['compactions']} compactions"

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.simulation.broken_clients import BROKEN, TrustedCopy
-from tests.simulation.kafka_seed import run_seed
+from tests.simulation.kafka_seed import CORE_EVERY, run_seed
 
 SEEDS = 60
 """`make simulate` runs a thousand."""
@@ -16,6 +16,13 @@ def test_no_seed_loses_doubles_or_changes_an_outcome() -> None:
     kills = sum(run_seed(seed).counts["kill"] for seed in range(SEEDS))
 
     assert kills > SEEDS
+
+
+def test_every_tenth_seed_folds_with_the_core() -> None:
+    """The core's own outcomes come out once and exact on the simulated broker too."""
+    seeds = range(CORE_EVERY - 1, 5 * CORE_EVERY, CORE_EVERY)
+
+    assert sum(run_seed(seed).counts["outcomes"] for seed in seeds) > 0
 
 
 def test_one_seed_gives_one_order_of_steps() -> None:

@@ -4,18 +4,15 @@ from collections import Counter
 
 from streams.ledger_bytes import GENESIS_CHAIN, decode_head, decode_record, is_sealed
 from streams.row_digest import sum_rows
-from tests.simulation.tallying import fold_purely
+from tests.simulation.subjects import Subject
 from tests.simulation.twin_broker import TwinBroker
 
 
-def check_broker(broker: TwinBroker, partitions: int) -> None:
+def check_broker(broker: TwinBroker, partitions: int, subject: Subject) -> None:
     """Assert outcomes, rows, head and chain of every partition against the plain fold."""
     for partition in range(partitions):
-        events = [
-            (entry.offset, entry.key or b"", entry.value or b"")
-            for entry in broker.logs["events", partition].committed()
-        ]
-        said, rows = fold_purely(events)
+        events = list(broker.logs["events", partition].committed())
+        said, rows = subject.fold(events, partition)
         for topic, expected in said.items():
             _check_outputs(broker, topic, partition, expected)
         _check_rows(broker, partition, rows, len(events))
