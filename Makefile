@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate other-python bench bench-audit bench-generation bench-kafka evaluate soak evaluate soak-kafka broker restore registry example schemas lock clean help
+.PHONY: demo test check model simulate other-python bench bench-audit bench-generation bench-kafka evaluate soak soak-kafka broker restore registry example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
