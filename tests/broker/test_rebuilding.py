@@ -161,6 +161,24 @@ def test_a_ledger_that_tells_otherwise_leaves_the_rows_alone(
     assert before == _read_rows(broker, topics)
 
 
+def test_a_ledger_with_a_record_too_many_or_altered_proves_nothing(
+    broker: Broker, topics: str, tmp_path: Path
+) -> None:
+    """A doubled ledger record breaks the chain: no row is rebuilt from it, its place is named."""
+    append_values(broker, f"{topics}events", [b"a"] * 5)
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
+        worker.await_folded(5)
+    *_, (key, last) = _read_all(broker, topics, "ledgers")
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+    producer.produce(f"{topics}ledgers", last, key, partition=0)
+    assert 0 == producer.flush(20)
+
+    with pytest.raises(LedgerBroken, match="does not continue the chain"):
+        _rebuild_counts(
+            Connection(bootstrap_servers=broker.bootstrap_servers), topics, tmp_path / "r"
+        )
+
+
 def test_lost_rows_behind_a_deleted_head_come_back_from_an_export(
     broker: Broker, prefix: str, tmp_path: Path, admin: AdminClient
 ) -> None:

@@ -58,10 +58,10 @@ class WorkerProcess:
         self._process.kill()
         self._process.wait(END_TIMEOUT_S)
 
-    def stop(self) -> int:
+    def stop(self, timeout_s: float = END_TIMEOUT_S) -> int:
         """Ask the process to end (SIGTERM) and return its exit code."""
         self._process.terminate()
-        return self.join()
+        return self.join(timeout_s)
 
     def join(self, timeout_s: float = END_TIMEOUT_S) -> int:
         """Return the exit code once the process has ended by itself."""
