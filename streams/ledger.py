@@ -13,13 +13,7 @@ from schemas.ledger import BatchRecord, Head
 from streams.batch_draft import Draft, adopt_decided, adopt_erased, close_draft
 from streams.clock import Clock
 from streams.crash_points import reach
-from streams.failures import (
-    CommitAborted,
-    LedgerBroken,
-    LogGap,
-    StreamsError,
-    TooManyHalts,
-)
+from streams.failures import CommitAborted, LedgerBroken, LogGap, StreamsError, TooManyHalts
 from streams.ledger_bytes import digest_head, digest_record
 from streams.overlay import Overlay
 from streams.ports import Batch, GapReducer, InputLog, LogRecord, Reducer, Store
@@ -37,6 +31,8 @@ ABORTS_IN_ROW_MAX: Final = 20
 """A batch of one event that still cannot be committed after so many tries stops the ledger."""
 _MINUTE_NS: Final = 60_000_000_000
 _NEVER_NS: Final = 1 << 63
+_WORLD: Final = (StreamsError, OSError, MemoryError)
+"""The world failed, not the core: rejecting an event would blame it wrongly."""
 
 
 class _CoreRaisedError(Exception):
@@ -240,8 +236,8 @@ class Ledger:
         for place, record in enumerate(records):
             try:
                 folded = fold(overlay, record)
-            except (StreamsError, OSError, MemoryError):
-                raise  # The world failed, not the core: rejecting the event would blame it wrongly.
+            except _WORLD:
+                raise
             except Exception as error:
                 raise _CoreRaisedError(place, error) from error
             draft.add(record.offset, folded)
@@ -250,6 +246,8 @@ class Ledger:
         events = len(draft.fates)
         try:
             draft.finish(records[events - 1].offset, self._reducer.finish())
+        except _WORLD:
+            raise
         except Exception as error:
             raise _CoreRaisedError(events // 2, error) from error  # Halved down to the culprit.
         return draft
@@ -271,6 +269,8 @@ class Ledger:
         try:
             draft.add(record.offset, self._reducer.fault(draft.overlay, record, error))
             draft.finish(record.offset, self._reducer.finish())
+        except _WORLD:
+            raise
         except Exception as failure:
             raise LedgerBroken(
                 f"the event at offset {record.offset} raised ({type(error).__name__}) and cannot "
@@ -282,7 +282,8 @@ class Ledger:
         self._reducer.reset()
         if aborts >= ABORTS_IN_ROW_MAX:
             raise LedgerBroken(
-                f"{aborts} commits in a row were aborted, the last of {events} events"
+                f"{aborts} commits in a row were aborted, the last of {events} events: see why the "
+                "broker refuses the partition's transactions, then start again"
             )
         if aborts >= 2:
             self._events_max = max(1, events // 2)

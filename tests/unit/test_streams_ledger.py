@@ -15,7 +15,7 @@ from streams.ledger import (
     HALTS_PER_MINUTE_MAX,
     OUTPUT_BYTES_PER_BATCH_MAX,
 )
-from streams.ports import Batch, Folded, LogRecord, NewRecord, RowReader
+from streams.ports import Batch, Finished, Folded, LogRecord, NewRecord, RowReader
 from tests.simulation.counting import CountingReducer
 from tests.simulation.ledgers import fold_all, make_ledger, make_log, number_records
 from tests.simulation.memory_store import MemoryStore
@@ -84,26 +84,38 @@ def test_halts_spread_over_time_do_not_stop_the_ledger() -> None:
 
 
 def test_a_failing_world_blames_no_event() -> None:
-    """A store or a disk that fails while an event folds stops the ledger and rejects nothing."""
+    """A store or a disk that fails, wherever it is asked, stops the ledger and rejects nothing."""
 
-    class FailingReducer(CountingReducer):
+    class FailingFold(CountingReducer):
         def fold(self, rows: RowReader, record: LogRecord) -> Folded:
             raise self.error
 
-    for error in (
-        StoreUnavailable("disk"),
-        StoreDamaged("block"),
-        OSError(5, "I/O"),
-        MemoryError(),
-    ):
-        store, reducer = MemoryStore(), FailingReducer()
-        reducer.error = error
-        ledger = make_ledger(make_log(number_records(3)), store, reducer=reducer)
-        with pytest.raises(type(error)):
-            ledger.fold_batch()
-        assert [] == store.batches
-        with pytest.raises(LedgerBroken):
-            ledger.fold_batch()
+    class FailingFinish(CountingReducer):
+        def finish(self) -> Finished:
+            raise self.error
+
+    class FailingFault(CountingReducer):
+        def fold(self, rows: RowReader, record: LogRecord) -> Folded:
+            raise RuntimeError
+
+        def fault(self, rows: RowReader, record: LogRecord, error: Exception) -> Folded:
+            raise self.error
+
+    for failing in (FailingFold, FailingFinish, FailingFault):
+        for error in (
+            StoreUnavailable("disk"),
+            StoreDamaged("block"),
+            OSError(5, "I/O"),
+            MemoryError(),
+        ):
+            store, reducer = MemoryStore(), failing()
+            reducer.error = error
+            ledger = make_ledger(make_log(number_records(3)), store, reducer=reducer)
+            with pytest.raises(type(error)):
+                ledger.fold_batch()
+            assert [] == store.batches
+            with pytest.raises(LedgerBroken):
+                ledger.fold_batch()
 
 
 def test_an_aborted_commit_is_folded_again_in_halves() -> None:
