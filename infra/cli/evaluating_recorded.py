@@ -32,6 +32,7 @@ from infra.evaluation.recorded.source_log import (
     RecordedError,
     SourceName,
     begin_folder,
+    list_outcomes,
     name_source,
     read_outcomes,
     tell_and_fold,
@@ -80,7 +81,7 @@ def evaluate_sgd(
         next(label_sgd(paths, kinds), None)  # What is no source is refused before a folder is made.
         log = begin_folder(folder, name)
         _tell(log, lambda: import_sgd(paths, kinds), as_json=as_json)
-        rows = compare_all(label_sgd(paths, kinds), read_outcomes(log))
+        rows = compare_all(label_sgd(paths, kinds), list_outcomes(log))
         tables = sgd_tables.build_tables(rows)
         page = publish_recorded(folder, name, rows, tables, sgd_tables.NOTES)
     show_findings(name, sgd_tables.summarise(rows), tables, page, time.perf_counter() - started,

@@ -17,7 +17,7 @@ from infra.evaluation.recorded.sgd_tables import (
     list_disagreements,
     summarise,
 )
-from infra.evaluation.recorded.source_log import read_outcomes, tell_and_fold
+from infra.evaluation.recorded.source_log import list_outcomes, tell_and_fold
 from infra.importers.sgd import CANDIDATES, import_sgd, label_sgd
 from schemas.event import UtteranceObserved
 from tests.dialogues import CALL, OVERWRITTEN, REFUSED, act, system, write_dialogue
@@ -38,7 +38,7 @@ def judged(tmp_path):
     def run(turns):
         source = write_dialogue(tmp_path, turns)
         tell_and_fold(tmp_path / "log", import_sgd([source], ALL), ignore)
-        return compare_all(label_sgd([source], ALL), read_outcomes(tmp_path / "log"))
+        return compare_all(label_sgd([source], ALL), list_outcomes(tmp_path / "log"))
 
     return run
 

@@ -4,7 +4,7 @@ A row is one turn: what the annotation did there, what the pipeline did, and wha
 that kind of point. Counting rows is ``sgd_tables``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -85,9 +85,17 @@ def compare(label: SgdLabel, placed: Placed) -> SgdRow:
     )
 
 
-def compare_all(labels: Iterable[SgdLabel], outcomes: Mapping[str, Placed]) -> list[SgdRow]:
-    """Return the rows of all labelled turns in their order; every turn has one outcome."""
-    return [compare(label, outcomes[label.turn_id]) for label in labels]
+def compare_all(labels: Iterable[SgdLabel], outcomes: Iterable[Placed]) -> list[SgdRow]:
+    """Return the rows of all labelled turns in their order; every turn has one outcome.
+
+    Outcomes are taken one by one, so that a split of any size fits into memory.
+    """
+    known = {label.turn_id: label for label in labels}
+    rows = {
+        placed.outcome.turn_id: compare(known[placed.outcome.turn_id], placed)
+        for placed in outcomes
+    }
+    return [rows[turn_id] for turn_id in known]
 
 
 def _name_reason(outcome: Commitment | RepairAct | TurnFailure) -> str:

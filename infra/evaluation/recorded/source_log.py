@@ -99,10 +99,11 @@ def tell_and_fold(folder: Path, events: Iterable[Event], progress: Progress) -> 
 
 def read_outcomes(folder: Path) -> dict[str, Placed]:
     """Return the outcome of each turn with its place."""
-    return {placed.outcome.turn_id: placed for placed in _list_outcomes(folder)}
+    return {placed.outcome.turn_id: placed for placed in list_outcomes(folder)}
 
 
-def _list_outcomes(folder: Path) -> Iterator[Placed]:
+def list_outcomes(folder: Path) -> Iterator[Placed]:
+    """Yield every outcome with its place, topic by topic; none is kept."""
     with Embedded(folder, CoreReducer()) as embedded:
         for topic in OUTCOME_TOPICS:
             for output in embedded.outputs(topic):
