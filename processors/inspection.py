@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from processors.activation.coverage import derive_requirements
 from processors.activation.formulation import formulate
-from processors.activation.packet import SELECTOR_DEFAULT, activate, digest_terms, list_rest
+from processors.activation.packet import activate, choose_search, digest_terms, list_rest
 from processors.activation.problem import COST_MAX, Mode, Problem
 from processors.activation.selection import Selection
-from processors.activation.selectors import SELECTORS, select_units
+from processors.activation.selectors import select_units
 from processors.compilation.admission import admit
 from processors.compilation.control import read_regime
 from processors.compilation.folding import fold
@@ -24,7 +24,7 @@ from schemas.event import Event
 from schemas.fate import Fate
 from schemas.packet import Packet, UnitTerms
 from schemas.row import PendingRow
-from schemas.turn import CandidatesProposed, TurnMode, TurnRequested
+from schemas.turn import CandidatesProposed, TurnRequested
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,8 @@ def inspect_packet(view: View, event: Event, stamp: Stamp, *, units_max: int) ->
         return None
     situation, number = read
     requirements = derive_requirements(situation)
-    search = _open_search(situation, formulate(situation, requirements))
+    selector, mode = choose_search(situation)
+    search = _Search(formulate(situation, requirements), selector, mode)
     selection = search.select(search.problem.budget_main)
     rest = list_rest(search.problem, selection, frozenset(selection.units))
     return Inspection(
@@ -89,15 +90,6 @@ class _Search:
 
     def takes(self, budget_main: int, unit_id: str) -> bool:
         return any(entry.unit_id == unit_id for entry in self.select(budget_main).entries)
-
-
-def _open_search(situation: Situation, problem: Problem) -> _Search:
-    named = situation.regime.selector
-    return _Search(
-        problem,
-        named if named in SELECTORS else SELECTOR_DEFAULT,
-        "result" if situation.request.mode is TurnMode.RESULT else "turn",
-    )
 
 
 def _find_budget(search: _Search, unit_id: str) -> int | None:

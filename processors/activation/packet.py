@@ -11,7 +11,7 @@ from typing import Final
 from processors.activation.coverage import is_known, meets
 from processors.activation.formulation import choose_budgets, formulate
 from processors.activation.objective import measure_terms, sum_bits
-from processors.activation.problem import MILLION, Problem
+from processors.activation.problem import MILLION, Mode, Problem
 from processors.activation.selection import Selection
 from processors.activation.selectors import SELECTORS, select_units
 from processors.limits import LEFT_OUT_MAX
@@ -41,15 +41,8 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
     """
     problem = formulate(situation, requirements)
     request, regime = situation.request, situation.regime
-    selection = select_units(
-        problem,
-        selector=regime.selector if regime.selector in SELECTORS else SELECTOR_DEFAULT,
-        mode=(
-            "result"
-            if request.mode is TurnMode.RESULT
-            else find_ruleset(regime.ruleset).turn_search
-        ),
-    )
+    selector, mode = choose_search(situation)
+    selection = select_units(problem, selector=selector, mode=mode)
     row_of = {unit_id: row for row, unit_id in enumerate(problem.unit_ids)}
     rows = tuple(row_of[entry.unit_id] for entry in selection.entries)
     chosen = tuple(situation.units[row] for row in rows)
@@ -90,6 +83,15 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
         left_out=left_out,
         terms_digest=terms_digest,
     )
+
+
+def choose_search(situation: Situation) -> tuple[str, Mode]:
+    """Return the selector in force and how far it searches for this turn (spec 1.7, 4.2)."""
+    regime = situation.regime
+    selector = regime.selector if regime.selector in SELECTORS else SELECTOR_DEFAULT
+    if situation.request.mode is TurnMode.RESULT:
+        return selector, "result"
+    return selector, find_ruleset(regime.ruleset).turn_search
 
 
 def describe_coverage(

@@ -18,6 +18,7 @@ from infra.backfill.run import backfill
 from processors.whatif import Override
 from schemas.agreement import PredicateConfirmed, PredicateRevoked
 from schemas.codec import unframe
+from schemas.control import RulesetActivated
 from schemas.packet import Packet
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
@@ -25,6 +26,7 @@ from tests.given import (
     DAY_MS,
     MINUTE_MS,
     START_MS,
+    control,
     event,
     evidence,
     form,
@@ -224,6 +226,36 @@ def test_a_unit_enters_at_the_budget_that_explain_names(tmp_path):
         )
         assert one.unit_id in taken
         assert one.unit_id not in before
+
+
+def test_explain_searches_as_far_as_the_rules_in_force(tmp_path):
+    """Under ruleset 2 a better cover is searched: what may enter is what the packet left out."""
+    units = (
+        unit("tea", dimensions=("a",), cost=3),
+        unit("oats", dimensions=("c",), cost=2),
+        unit("toast", dimensions=("a", "b"), cost=8),
+    )
+    asked = turn(wanted_dimensions=("a", "b", "c"), budget_main=10)
+    given = [event(evidence(*units), minute=1), event(asked, minute=2, event_id="t")]
+    events = [genesis(), control(RulesetActivated(2)), *given]
+
+    with Embedded(tmp_path / "log", CoreReducer()) as embedded:
+        append_events(embedded, events)
+        embedded.fold_pending()
+        (explained,) = explain_turn(embedded, "t")
+        (check,) = check_packets(EmbeddedHistory(embedded), explained.packets, units_max=3)
+
+    packet = explained.packets[0]
+    assert check.same_packet
+    assert ["oats", "toast"] == sorted(one.content for one in packet.units)
+    assert [one.unit_id for one in packet.left_out] == [one.unit_id for one in check.entering]
+    (entering,) = check.entering
+    taken, before = (
+        {one.unit_id for one in packet_under(events, entering.budget_main - less).units}
+        for less in (0, 1)
+    )
+    assert entering.unit_id in taken
+    assert entering.unit_id not in before
 
 
 def test_diff_names_the_turns_that_end_otherwise(log, tmp_path):
