@@ -76,7 +76,7 @@ def refold(
         view = _RowView(*owner, rows)
         try:
             step = decision.step(view, logged.event, logged.stamp)
-        except UnknownRuleset:
+        except (UnknownRuleset, MemoryError):
             raise
         except Exception as error:
             step = decision.fault(view, logged.event, logged.stamp, type(error).__name__)

@@ -91,6 +91,8 @@ def judge_rules(
         # The loop that the cost of a decision hangs on: hence no call more than the judgement.
         try:
             found = rule.judgement(scope)
+        except MemoryError:
+            raise  # The machine's fault is no verdict: a replay elsewhere would find another.
         except Exception:  # noqa: S112 - a finding (``close``), not a fault
             continue
         if found.cited:
@@ -106,6 +108,8 @@ def judge_predicate(predicate: Predicate, find_scope: FindScope) -> Verdict:
     """Return the verdict of a predicate that is not in force, such as a proposal's."""
     try:
         return _VERDICTS[compile_predicate(predicate)(find_scope(predicate.subject)).verdict]
+    except MemoryError:
+        raise
     except Exception:
         return Verdict.UNKNOWN
 

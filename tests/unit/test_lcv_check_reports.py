@@ -2,7 +2,8 @@
 
 import pytest
 
-from processors.validation.verdicts import close, list_rules
+from processors.predicates.scope import Scope
+from processors.validation.verdicts import Rule, close, judge_rules, list_rules
 from schemas.catalogue import SlotType
 from schemas.codec import digest
 from schemas.outcome import Act, PredicateVerdict, Reason, Verdict
@@ -63,6 +64,18 @@ def test_a_value_of_the_wrong_type_is_a_violation():
     assert digest(given[2]) == decided(told, *given).candidate_digest
     alone = decided(told, given[0])
     assert (Act.ABSTAIN, Reason.VALIDATOR_FAILURE) == (alone.act, alone.reason)
+
+
+def test_a_machine_without_memory_gives_no_verdict():
+    """What one machine could not compute is no finding: a replay elsewhere would differ."""
+
+    def run_out(_scope):
+        raise MemoryError
+
+    held = PredicateVerdict("P1", 1, Verdict.HOLDS, "", ())
+
+    with pytest.raises(MemoryError):
+        judge_rules((Rule(None, run_out, held, ""),), lambda _subject: Scope(slots={}))
 
 
 @pytest.mark.parametrize(
