@@ -11,6 +11,7 @@ from processors.activation.coverage import binds, is_empty
 from processors.applicability import find_fixings
 from processors.predicates.evaluation import evaluate
 from processors.predicates.rendering import render
+from processors.predicates.verdict import HOLDS
 from processors.situation import Situation, Unit
 from processors.validation.verdicts import FindScope, Rule
 from schemas.outcome import PredicateVerdict, Verdict
@@ -105,8 +106,7 @@ def find_unmet(
 
 
 def _is_fixed(fixings: tuple[Fixing, ...], find_scope: FindScope) -> bool:
-    return any(_judge_holds(fixing.expression, find_scope, fixing.subject) for fixing in fixings)
-
-
-def _judge_holds(expression: str, find_scope: FindScope, subject: str) -> bool:
-    return evaluate(expression, find_scope(subject)).verdict.value == Verdict.HOLDS.value
+    return any(
+        evaluate(fixing.expression, find_scope(fixing.subject)).verdict is HOLDS
+        for fixing in fixings
+    )
