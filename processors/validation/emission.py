@@ -109,4 +109,5 @@ def _render(situation: Situation, type_name: str, slots: Mapping[str, Value]) ->
         "slots": render_slots(slots),
     }
     template = find_template(situation, keys)
-    return fill(find_default(["commitment"]) if template is None else template, fields)
+    last = find_default(situation, ["commitment"])
+    return fill(last if template is None else template, fields)

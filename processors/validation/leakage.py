@@ -13,7 +13,7 @@ from processors.validation.assessment import Assessed
 from processors.validation.diagnosis import NO_CANDIDATES, NOT_MET, NOT_USED
 from processors.validation.equality import list_leaves
 from processors.validation.support import CODES
-from processors.validation.texts import DEFAULTS, render_plain
+from processors.validation.texts import DEFAULTS, list_built_in, render_plain
 from processors.validation.verdicts import UNCHECKED
 from processors.validation.words import Words, join_words, occurs, read_words
 from schemas.agreement import CheckVerdict
@@ -92,6 +92,7 @@ def _list_act_texts(act: RepairAct) -> Iterator[str]:
 def _list_sources(situation: Situation) -> Iterator[str]:
     """Yield all that an act may repeat."""
     yield from _OWN_TEXTS
+    yield from list_built_in(situation).values()
     yield from _list_contract_texts(situation)
     yield from _list_state_texts(situation)
     yield from _list_catalogue_texts(situation)

@@ -215,11 +215,11 @@ def _render(situation: Situation, basis: Basis, act: Act, reason: Reason, conten
         ),
     }
     keys = [reason.value, act.value]
-    last = find_default(keys)
+    last = find_default(situation, keys)
     if act is Act.CLARIFY and reason is not Reason.AMBIGUOUS_ANSWER and question is not None:
-        last = find_default([f"clarify_{_name_form(basis, question)}"])
+        last = find_default(situation, [f"clarify_{_name_form(basis, question)}"])
     elif reason is Reason.COMMITMENT_FAILED and not content.alternatives:
-        last = find_default(["recontract_failed"])
+        last = find_default(situation, ["recontract_failed"])
     elif act is Act.FALLBACK:
         keys, last = [act.value], situation.scene.fallback
     template = find_template(situation, keys)

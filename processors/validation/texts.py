@@ -41,23 +41,66 @@ DEFAULTS: Final[dict[str, str]] = {
 }
 """The built-in texts by key, in English."""
 
+GERMAN: Final[dict[str, str]] = {
+    "commitment": "Erledigt: {type}. {slots}",
+    "clarify": "Ich muss noch mehr wissen, bevor ich entscheiden kann.",
+    "clarify_slots": "Bitte nennen Sie: {slots}.",
+    "clarify_options": "Bitte bestätigen Sie: {options}.",
+    "clarify_budget": "Nötig ist mehr, als hier Platz hat: {requirements}. Lassen Sie mehr zu.",
+    "clarify_unused": "Bekannt, aber nicht beachtet: {requirements}. Lassen Sie es beachten.",
+    "ambiguous_answer": "Mehrere Fragen sind offen. Welche meinten Sie? {slots} {options}",
+    "recontract": "Was Sie bestätigt haben, lässt keinen Weg offen. Bitte ändern Sie es.",
+    "contract_conflict": "Das geht nicht alles zugleich: {conflict}. Möglich wäre: {relaxations}.",
+    "recontract_failed": "Das hat nicht geklappt. Bitte sagen Sie, was sich ändern soll.",
+    "commitment_failed": "Das hat nicht geklappt. Zur Wahl stünde: {alternatives}.",
+    "abstain": "Das kann ich nicht entscheiden, deshalb tue ich nichts.",
+    "history_incomplete": "Ein Teil Ihrer Angaben ist nicht verfügbar, deshalb tue ich nichts.",
+    "user_halted": "Ihre Daten müssen erst geprüft werden, deshalb tue ich nichts.",
+    "validator_failure": "Eine nötige Prüfung war nicht möglich, deshalb tue ich nichts.",
+    "unsupported": "Ich habe nichts gefunden, was ich zusagen darf, deshalb tue ich nichts.",
+    "questions_exhausted": "Ich habe gefragt, was ich konnte, und weiß zu wenig; ich tue nichts.",
+    "outcome_too_large": "Die Antwort wäre zu lang, deshalb tue ich nichts.",
+    "fallback": "Das kann ich hier nicht entscheiden.",
+}
+"""The same in German."""
+
+BUILT_IN: Final[dict[str, dict[str, str]]] = {LANGUAGE_DEFAULT: DEFAULTS, "de": GERMAN}
+
 _PLACE: Final = re.compile(r"\{([^{}]*)\}")
 _SPACES: Final = re.compile(r" {2,}")
 
 
+def find_language(situation: Situation) -> str:
+    """Return the language of the scene: that of its first template, else of the catalogue's."""
+    for templates in (situation.scene.templates, situation.catalogue.templates):
+        if templates:
+            return templates[0].language
+    return LANGUAGE_DEFAULT
+
+
 def find_template(situation: Situation, keys: Sequence[str]) -> str | None:
-    """Return the catalogue's template of the first key that has one: the scene's go first."""
+    """Return the catalogue's template of the first key that has one: the scene's go first.
+
+    Of several languages the scene's is chosen, then English, then the first by name.
+    """
+    language = find_language(situation)
     for templates in (situation.scene.templates, situation.catalogue.templates):
         for key in keys:
-            found = _choose(templates, key)
+            found = _choose(templates, key, language)
             if found is not None:
                 return found
     return None
 
 
-def find_default(keys: Sequence[str]) -> str:
+def list_built_in(situation: Situation) -> Mapping[str, str]:
+    """Return the built-in texts in the scene's language; in English where there are none."""
+    return BUILT_IN.get(find_language(situation).partition("-")[0], DEFAULTS)
+
+
+def find_default(situation: Situation, keys: Sequence[str]) -> str:
     """Return the built-in text of the first key that has one."""
-    return next((DEFAULTS[key] for key in keys if key in DEFAULTS), "")
+    texts = list_built_in(situation)
+    return next((texts[key] for key in keys if key in texts), "")
 
 
 def fill(template: str, fields: Mapping[str, str]) -> str:
@@ -108,8 +151,11 @@ def render_plain(value: Value) -> str:
             return "; ".join(render_plain(item) for item in value)
 
 
-def _choose(templates: tuple[TextTemplate, ...], key: str) -> str | None:
+def _choose(templates: tuple[TextTemplate, ...], key: str, language: str) -> str | None:
     found = [item for item in templates if item.key == key]
     if not found:
         return None
-    return min(found, key=lambda item: (item.language != LANGUAGE_DEFAULT, item.language)).text
+    order = (language, LANGUAGE_DEFAULT)
+    return min(
+        found, key=lambda item: (*(item.language != one for one in order), item.language)
+    ).text
