@@ -3,8 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
 
 from infra.broker import Broker
 from infra.provision import TopicSet, apply, plan
@@ -14,8 +16,10 @@ from schemas.event import Event
 from schemas.identity import record_key
 from schemas.partition import partition_of
 from streams.connection import Connection
+from streams.core_reducer import CoreReducer
 from streams.transactions import await_decided
 from tests.broker.checker import read_partition
+from tests.broker.threads import running
 from tests.conversation import GENERATOR
 from tests.kitchen import meal
 from tests.situations import request
@@ -87,3 +91,23 @@ def read_records(broker: Broker, prefix: str, topic: str, record: type) -> list:
     await_marks(broker, prefix, 1, [topic])
     found = read_partition(broker.bootstrap_servers, f"{prefix}{topic}", 0)
     return [unframe(record, value)[0] for _, value in found]
+
+
+def lose_topics(admin: AdminClient, broker: Broker, prefix: str, *topics: str) -> None:
+    """Delete topics with all they hold and create them anew, empty."""
+    for future in admin.delete_topics([f"{prefix}{name}" for name in topics]).values():
+        future.result(20)
+    provision(broker, prefix)
+
+
+def read_decided(broker: Broker, prefix: str, name: str) -> list[tuple[bytes, bytes | None]]:
+    """Return all records of a partition once no transaction on rows and ledgers is open."""
+    connection = Connection(bootstrap_servers=broker.bootstrap_servers)
+    await_decided(connection, [f"{prefix}rows", f"{prefix}ledgers"], 0)
+    return read_partition(broker.bootstrap_servers, f"{prefix}{name}", 0)
+
+
+def fold_core(broker: Broker, prefix: str, folder: Path, next_offset: int) -> None:
+    """Fold the first partition with the core up to an offset."""
+    with running(broker, prefix, folder, CoreReducer) as worker:
+        worker.await_folded(next_offset)
