@@ -61,7 +61,7 @@ def inspect_packet(view: View, event: Event, stamp: Stamp, *, units_max: int) ->
     selector, mode = choose_search(situation)
     search = _Search(formulate(situation, requirements), selector, mode)
     selection = search.select(search.problem.budget_main)
-    rest = list_rest(search.problem, selection, frozenset(selection.units))
+    rest = list_rest(search.problem, selection)
     return Inspection(
         packet=activate(situation, requirements, number=number),
         rest=tuple(rest),

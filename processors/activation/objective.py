@@ -56,16 +56,6 @@ def measure_terms(problem: Problem, unit: int, *, covered: int, discharged: int)
     )
 
 
-def evaluate_set(problem: Problem, units: Sequence[int]) -> Value:
-    """Evaluate a set of units: its covered weight and its J, whatever budgets hold it."""
-    covered = discharged = j = 0
-    for unit in units:
-        j += measure_terms(problem, unit, covered=covered, discharged=discharged).gain
-        covered |= problem.covers[unit]
-        discharged |= problem.debt[unit]
-    return Value(sum_bits(covered, problem.requirement_weights), j)
-
-
 def sum_bits(mask: int, amounts: Sequence[int]) -> int:
     """Sum the amounts whose bits are set in the mask."""
     total = 0

@@ -43,10 +43,8 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
     request, regime = situation.request, situation.regime
     selector, mode = choose_search(situation)
     selection = select_units(problem, selector=selector, mode=mode)
-    row_of = {unit_id: row for row, unit_id in enumerate(problem.unit_ids)}
-    rows = tuple(row_of[entry.unit_id] for entry in selection.entries)
-    chosen = tuple(situation.units[row] for row in rows)
-    left_out, terms_digest = _describe_rest(problem, selection, frozenset(rows))
+    chosen = tuple(situation.units[row] for row in selection.units)
+    left_out, terms_digest = _describe_rest(problem, selection)
     return Packet(
         tenant=situation.tenant,
         user=situation.user,
@@ -69,10 +67,10 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
         cost_main=selection.main_spent,
         cost_tail=selection.tail_spent,
         units=tuple(
-            _show_unit(unit, BudgetPart(entry.place))
-            for unit, entry in zip(chosen, selection.entries, strict=True)
+            _show_unit(unit, BudgetPart(place))
+            for unit, place in zip(chosen, selection.places, strict=True)
         ),
-        terms=_describe_entries(problem, rows),
+        terms=_describe_entries(problem, selection.units),
         coverage=describe_coverage(situation, requirements, chosen),
         contract=tuple(_show_predicate(item) for item in situation.contract),
         contract_version=situation.contract_version,
@@ -141,16 +139,15 @@ def _describe_entries(problem: Problem, rows: Sequence[int]) -> tuple[UnitTerms,
     return tuple(entries)
 
 
-def _describe_rest(
-    problem: Problem, selection: Selection, taken: frozenset[int]
-) -> tuple[tuple[UnitTerms, ...], bytes]:
+def _describe_rest(problem: Problem, selection: Selection) -> tuple[tuple[UnitTerms, ...], bytes]:
     """Return the best 32 units beside Z*, by gain and id, and one digest of the others."""
-    rest = list_rest(problem, selection, taken)
+    rest = list_rest(problem, selection)
     return tuple(rest[:LEFT_OUT_MAX]), digest_terms(rest[LEFT_OUT_MAX:])
 
 
-def list_rest(problem: Problem, selection: Selection, taken: frozenset[int]) -> list[UnitTerms]:
+def list_rest(problem: Problem, selection: Selection) -> list[UnitTerms]:
     """Return the terms of every unit beside Z* as if it entered last, by gain and id."""
+    taken = frozenset(selection.units)
     rest = [
         _describe_terms(problem, row, covered=selection.covered, discharged=selection.discharged)
         for row in range(len(problem.unit_ids))

@@ -1,19 +1,17 @@
-"""What activation answers: the chosen units with their terms, what stays open, the proven gap.
+"""What activation answers: the chosen units with their terms, and the proven gap.
 
-Here live the answer's shape and its explanation, both functions of the problem and a set of
-placed units alone. How the set was found lives with the selectors.
+Here live the answer's shape and its terms, both functions of the problem and a set of placed
+units alone. How the set was found lives with the selectors, what it leaves open with the packet.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from processors.activation.objective import Terms, Value, measure_terms, sum_bits
 from processors.activation.placement import Place
 from processors.activation.problem import Problem
-
-Reason = Literal["no_unit", "over_budget", "crowded_out"]
 
 
 class Entry(NamedTuple):
@@ -22,24 +20,6 @@ class Entry(NamedTuple):
     unit_id: str
     place: Place
     terms: Terms
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncovered:
-    """A requirement that no chosen unit covers, and why (spec 4.4).
-
-    `no_unit`: none on file covers it. `over_budget`: the units that do (ids in `unit_ids`,
-    cheapest first) fit neither empty budget. `crowded_out`: one would fit alone, but not
-    beside what was chosen. `main_needed` and `tail_needed` are the budgets that would do: each
-    alone holds the cheapest such unit beside the chosen units of that budget which cover some
-    requirement, so a set that covers this one too fits. None where no unit could use it.
-    """
-
-    requirement: int
-    reason: Reason
-    unit_ids: tuple[str, ...] = ()
-    main_needed: int | None = None
-    tail_needed: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +39,6 @@ class Selection:
     entries: tuple[Entry, ...]
     covered: int
     discharged: int
-    uncovered: tuple[Uncovered, ...]
     value: Value
     bound: Value
     budget_main: int
@@ -97,62 +76,6 @@ def explain_entries(
         covered |= problem.covers[unit]
         discharged |= problem.debt[unit]
     return tuple(entries), covered, discharged
-
-
-def explain_left_out(problem: Problem, selection: Selection) -> tuple[tuple[str, Terms], ...]:
-    """Give each unit left out the terms it would add beside the whole selection (spec 4.5).
-
-    Returns:
-        Pairs of unit id and terms: greatest gain first, then unit id.
-    """
-    taken = {entry.unit_id for entry in selection.entries}
-    pairs = [
-        (
-            unit_id,
-            measure_terms(
-                problem, unit, covered=selection.covered, discharged=selection.discharged
-            ),
-        )
-        for unit, unit_id in enumerate(problem.unit_ids)
-        if unit_id not in taken
-    ]
-    return tuple(sorted(pairs, key=lambda pair: (-pair[1].gain, pair[0])))
-
-
-def explain_uncovered(
-    problem: Problem, units: list[int], places: list[Place], covered: int
-) -> tuple[Uncovered, ...]:
-    """Say of each requirement left uncovered why, and what would do (spec 4.4)."""
-    missing = [r for r in range(len(problem.requirement_weights)) if not covered >> r & 1]
-    if not missing:
-        return ()
-    held = {"main": 0, "tail": 0}
-    for unit, place in zip(units, places, strict=True):
-        if problem.covers[unit]:
-            held[place] += problem.cost[unit]
-    return tuple(
-        _explain_requirement(problem, requirement, main=held["main"], tail=held["tail"])
-        for requirement in missing
-    )
-
-
-def _explain_requirement(problem: Problem, requirement: int, *, main: int, tail: int) -> Uncovered:
-    cost, ids = problem.cost, problem.unit_ids
-    meeting = [u for u, mask in enumerate(problem.covers) if mask >> requirement & 1]
-    if not meeting:
-        return Uncovered(requirement=requirement, reason="no_unit")
-    meeting.sort(key=lambda unit: (cost[unit], ids[unit]))
-    witnesses = [unit for unit in meeting if problem.tail_witness[unit]]
-    fits = cost[meeting[0]] <= problem.budget_main or (
-        bool(witnesses) and cost[witnesses[0]] <= problem.budget_tail
-    )
-    return Uncovered(
-        requirement=requirement,
-        reason="crowded_out" if fits else "over_budget",
-        unit_ids=tuple(ids[unit] for unit in meeting),
-        main_needed=main + cost[meeting[0]],
-        tail_needed=tail + cost[witnesses[0]] if witnesses else None,
-    )
 
 
 def measure_value(problem: Problem, entries: tuple[Entry, ...], covered: int) -> Value:

@@ -18,12 +18,7 @@ from processors.activation.instance import Instance, prepare_instance
 from processors.activation.placement import Draft, enter, open_draft
 from processors.activation.problem import MILLION, Mode, Problem, ProblemError
 from processors.activation.restart import select_covering, select_thoroughly
-from processors.activation.selection import (
-    Selection,
-    explain_entries,
-    explain_uncovered,
-    measure_value,
-)
+from processors.activation.selection import Selection, explain_entries, measure_value
 from processors.limits import BOUND_STEPS_RESULT, BOUND_STEPS_TURN, BOUND_VISITS_MAX
 
 
@@ -42,7 +37,7 @@ class _Found(NamedTuple):
 def select_units(
     problem: Problem, *, selector: str = "two_level", mode: Mode = "turn"
 ) -> Selection:
-    """Choose the evidence of one decision (spec 4), with reasons and a certified bound.
+    """Choose the evidence of one decision (spec 4), with its terms and a certified bound.
 
     Args:
         problem: the units, requirements, budgets and weights.
@@ -77,7 +72,6 @@ def select_units(
         entries=entries,
         covered=covered,
         discharged=discharged,
-        uncovered=explain_uncovered(solved, draft.units, draft.places, covered),
         value=value,
         bound=bound,
         budget_main=solved.budget_main,

@@ -6,7 +6,6 @@ import pytest
 
 from processors.activation.objective import Terms, Value
 from processors.activation.problem import MILLION, Weights
-from processors.activation.selection import explain_left_out
 from processors.activation.selectors import SELECTORS, select_units
 from tests.activation_problems import make_problem
 
@@ -184,51 +183,6 @@ def test_result_mode_finds_a_cover_that_greedy_misses():
     assert 0 == result.gap.covered_weight
 
 
-def test_reasons_name_what_would_do():
-    """Left uncovered: no unit at all, none that fits alone, or one that others crowd out."""
-    problem = make_problem(
-        [
-            {"id": "kept", "cost": 50, "covers": 0b0001},
-            {"id": "crowded", "cost": 60, "covers": 0b0010},
-            {"id": "vast", "cost": 900, "covers": 0b0100},
-            {"id": "vaster", "cost": 990, "covers": 0b0100, "tail": True},
-        ],
-        requirement_weights=(1, 1, 1, 1),
-        budget_main=100,
-        budget_tail=10,
-    )
-
-    uncovered = select_units(problem).uncovered
-
-    assert [
-        (1, "crowded_out", ("crowded",), 110, None),
-        (2, "over_budget", ("vast", "vaster"), 950, 990),
-        (3, "no_unit", (), None, None),
-    ] == [
-        (one.requirement, one.reason, one.unit_ids, one.main_needed, one.tail_needed)
-        for one in uncovered
-    ]
-    for needed in (110, 950):
-        assert 1 < select_units(replace(problem, budget_main=needed)).value.covered_weight
-
-
-def test_units_left_out_are_listed_by_what_they_would_add():
-    """Each unit left out has its terms beside the whole selection, greatest gain first."""
-    problem = make_problem(
-        [
-            {"id": "taken", "cost": 10, "rel": 500_000, "covers": 0b1},
-            {"id": "spare", "cost": 200, "rel": 400_000, "covers": 0b1},
-            {"id": "better spare", "cost": 200, "rel": 450_000},
-        ],
-        requirement_weights=(1,),
-        budget_main=50,
-    )
-
-    left_out = explain_left_out(problem, select_units(problem))
-
-    assert [("better spare", 450_000), ("spare", 400_000)] == [(u, t.gain) for u, t in left_out]
-
-
 def test_selectors_differ_by_what_they_are_named_for():
     """Each named alternative drops its one idea and nothing else."""
     problem = make_problem(
@@ -265,11 +219,11 @@ def test_selectors_differ_by_what_they_are_named_for():
 @pytest.mark.parametrize("selector", sorted(SELECTORS))
 @pytest.mark.parametrize("mode", MODES)
 def test_no_units_are_a_legal_problem(selector, mode):
-    """Without units nothing is chosen, every requirement says no_unit, and the gap is 0."""
+    """Without units nothing is chosen, no requirement is covered, and the gap is 0."""
     problem = make_problem([], requirement_weights=(1, 2), budget_main=0)
 
     selection = select_units(problem, selector=selector, mode=mode)
 
     assert () == selection.entries
-    assert ["no_unit", "no_unit"] == [one.reason for one in selection.uncovered]
+    assert 0 == selection.covered
     assert Value(0, 0) == selection.gap
