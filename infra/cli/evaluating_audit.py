@@ -1,4 +1,4 @@
-"""The command of the blinded audit: evaluate audit."""
+"""Commands over finished evaluations on fixtures: evaluate audit, evaluate generators."""
 
 import json
 import time
@@ -10,13 +10,21 @@ import polars as pl
 import typer
 
 from infra.backends.choosing import FORMS, BackendChoiceError, choose_backend
-from infra.cli.console import CommandError, JsonOption, progress_bar, reported
-from infra.cli.evaluating_recorded import show_findings
+from infra.cli.console import (
+    CommandError,
+    JsonOption,
+    print_json,
+    print_table,
+    progress_bar,
+    reported,
+)
+from infra.cli.evaluating_recorded import show_findings, show_value
 from infra.evaluation.audit.drawing import CASES, Sheet, draw_rows, write_sheets
 from infra.evaluation.audit.judging import Verdicts, judge_sheets
 from infra.evaluation.audit.tables import is_weak, measure_fidelity, measure_judge, score_row
 from infra.evaluation.evaluation import PRIVATE
 from infra.evaluation.generation import SEED
+from infra.evaluation.generator_table import NoRunError, list_generators
 from infra.evaluation.generators import is_simulated, read_key
 from infra.evaluation.histories import read_histories
 from infra.evaluation.labelling import read_labels
@@ -34,8 +42,32 @@ NOTES = (
 
 
 def register(evaluate: typer.Typer) -> None:
-    """Add the command to the group."""
+    """Add the commands to the group."""
     evaluate.command("audit")(evaluate_audit)
+    evaluate.command("generators")(evaluate_generators)
+
+
+def evaluate_generators(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of evaluations on fixtures.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Put the generators of several evaluations side by side, each over the fixtures it ran.
+
+    Example: commitments evaluate generators evaluation mine
+    """
+    with reported(as_json=as_json):
+        try:
+            rows = list_generators(folders)
+        except NoRunError as error:
+            raise CommandError(
+                str(error), "run commitments evaluate fixtures --out FOLDER"
+            ) from None
+    if as_json:
+        print_json(rows)
+        return
+    shown = [[show_value(value) for value in row.values()] for row in rows]
+    print_table("generators", list(rows[0]) if rows else [], shown)
 
 
 def evaluate_audit(

@@ -169,7 +169,7 @@ def show_findings(
             for name in rows[0]
             if name not in sgd_tables.ACTS or any(row[name] for row in rows)
         ]
-        shown = [tuple(_render(row[name]) for name in names) for row in rows]
+        shown = [tuple(show_value(row[name]) for name in names) for row in rows]
         print_table(title.replace("_", " "), [name.replace("_", " ") for name in names], shown)
     out.print(f"{page} written in {seconds:.0f} s")
 
@@ -179,7 +179,8 @@ def _tell(log: Path, read: Callable[[], Iterator[Event]], *, as_json: bool) -> N
         tell_and_fold(log, read(), update)
 
 
-def _render(value: Any) -> Any:
+def show_value(value: Any) -> Any:
+    """Return a cell as people read it: n/a for None, four digits of a ratio."""
     if value is None:
         return "n/a"
     return f"{value:.4f}" if isinstance(value, float) else value

@@ -135,3 +135,16 @@ def test_the_command_says_weak_and_simulated(evaluated, tmp_path):
                for part in page.split("<h2>")[1:])  # fmt: skip
     refused = runner.invoke(app, ["evaluate", "audit", str(tmp_path), "--json"])
     assert "no finished evaluation" in json.loads(refused.stderr)["error"]
+
+
+def test_generators_stand_side_by_side(evaluated, tmp_path):
+    """Each run and variant is a row with its own fixtures; drawn answers say simulated."""
+    command = ["evaluate", "generators", str(evaluated), str(evaluated), "--json"]
+    rows = json.loads(runner.invoke(app, command, catch_exceptions=False).stdout)
+
+    assert ["raw", "cbea_lcv"] * 2 == [row["variant"] for row in rows]
+    assert {("simulated", True, 6)} == {
+        (row["generator"], row["simulated"], row["fixtures"]) for row in rows
+    }
+    refused = runner.invoke(app, ["evaluate", "generators", str(tmp_path), "--json"])
+    assert "no finished evaluation" in json.loads(refused.stderr)["error"]
