@@ -6,11 +6,14 @@ module: the transactional fencing of the ledger does that; a wrong answer here c
 """
 
 import asyncio
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 import faust
@@ -236,6 +239,8 @@ def _build_app(settings: OwnershipSettings, topic: str) -> faust.App:
         value_serializer="raw",
         key_serializer="raw",
         store="memory://",
+        # Nothing is kept in it; without a name Faust makes a folder wherever the worker stands.
+        datadir=str(Path(tempfile.gettempdir()) / f"commitments-faust-{os.getuid()}"),
         web_enabled=False,
         topic_allow_declare=False,
         topic_disable_leader=True,
