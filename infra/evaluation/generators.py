@@ -1,6 +1,7 @@
 """The generators that an evaluation knows by name: the simulated one, and models by backend."""
 
 from pathlib import Path
+from typing import Final
 
 from infra.backends.choosing import BackendChoiceError, choose_backend
 from infra.evaluation.answering import Generator
@@ -8,7 +9,8 @@ from infra.evaluation.prompted import Prompted
 from infra.evaluation.simulated import Simulated
 from infra.settings import Settings
 
-SIMULATED = "simulated"
+SIMULATED: Final = "simulated"
+RECORDED: Final = "recorded"
 
 
 class UnknownGenerator(Exception):  # noqa: N818 - a state of the request, said to people
@@ -36,8 +38,18 @@ def build_generator(
 
 
 def is_simulated(name: str) -> bool:
-    """Return whether the answers of this backend are drawn, also where it replays a prompt."""
-    return name.partition(":")[0] == SIMULATED
+    """Return whether the answers of this backend are drawn, also where it replays a prompt.
+
+    A recording of drawn answers is as simulated as they were: any line of it says so.
+    """
+    kind, _, rest = name.partition(":")
+    if kind != RECORDED:
+        return kind == SIMULATED
+    try:
+        with Path(rest).open(encoding="utf-8", errors="replace") as lines:
+            return any(f'"model": "{SIMULATED}' in line for line in lines)
+    except OSError:
+        return False  # There is no such recording; whoever opens it says so.
 
 
 def read_key() -> str:

@@ -55,6 +55,19 @@ def test_a_second_run_resumes_or_is_refused(evaluated):
     assert printed["metrics"] == again["metrics"]
 
 
+def test_a_recording_says_the_same_again_and_stays_simulated(tmp_path):
+    """Replies are kept with --record; replayed they give the same figures, called simulated."""
+    kept = tmp_path / "replies.jsonl"
+    drawn = ("--backend", "simulated:3", "--record", str(kept))
+    first = json.loads(invoke("fixtures", "--out", str(tmp_path / "a"), *FEW, *drawn).stdout)
+
+    again = ("--backend", f"recorded:{kept}")
+    second = json.loads(invoke("fixtures", "--out", str(tmp_path / "b"), *FEW, *again).stdout)
+
+    assert first["metrics"] == second["metrics"]
+    assert second["simulated"] is True
+
+
 def test_mistakes_are_answered_with_what_there_is(tmp_path):
     """Unknown variants and backends are refused with the known ones."""
     wrong = invoke("fixtures", "--out", str(tmp_path / "a"), "--variant", "best", code=2)

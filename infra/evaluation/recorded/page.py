@@ -48,5 +48,5 @@ def render_page(
     for heading, rows in tables.items():
         parts.append(f"<h2>{escape(heading.replace('_', ' '))}</h2>")
         parts.append(f"<p>From {escape(heading)}.parquet; rows in rows.parquet.</p>")
-        parts.append(render_table(rows))
+        parts.append(render_table(rows) if rows else "<p>none</p>")
     return "".join([*parts, "</body></html>\n"])
