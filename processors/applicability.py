@@ -30,18 +30,22 @@ _KEPT_MAX: Final = 16_384  # Texts whose reading is kept: 32 users with a full c
 
 
 def applies_to_type(situation: Situation, predicate: Predicate, type_name: str) -> bool:
-    """Return whether a predicate of h_t applies to this turn's candidates of a type (spec 2.2).
+    """Return whether a predicate of h_t applies to this turn's candidates of a type (spec 2.2)."""
+    return applies(predicate, commitment_type=type_name, occasion=name_occasion(situation))
+
+
+def name_occasion(situation: Situation) -> Occasion:
+    """Return the circumstances that decide which predicates apply.
 
     ``situation.contract`` holds only predicates whose scope is alive.
     """
-    occasion = Occasion(
+    return Occasion(
         scene=situation.scene.name,
         as_of_ms=situation.as_of_ms,
         user=situation.user,
         participants=situation.request.participants,
         types=situation.types,
     )
-    return applies(predicate, commitment_type=type_name, occasion=occasion)
 
 
 def applies_to_scene(situation: Situation, predicate: Predicate) -> bool:

@@ -100,6 +100,13 @@ def is_known(situation: Situation, requirement: Requirement) -> bool:
     return bool(find_confirming(situation, slot))
 
 
+def is_held(situation: Situation, requirement: Requirement) -> bool:
+    """Return whether E_t, u_t, h_t or the request has what a requirement asks for."""
+    return is_known(situation, requirement) or any(
+        meets(unit, requirement) for unit in situation.units
+    )
+
+
 def find_confirming(situation: Situation, slot: str) -> tuple[InForce, ...]:
     """Return the predicates in force that fix a value of this slot in the turn's scene."""
     return tuple(

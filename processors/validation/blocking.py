@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from processors.activation.coverage import PREDICATE, binds, is_empty, is_known, meets
+from processors.activation.coverage import (
+    PREDICATE,
+    binds,
+    is_empty,
+    is_held,
+    is_known,
+    meets,
+)
 from processors.applicability import applies_to_scene, find_slots
 from processors.predicates.text import PredicateTextError, parse
 from processors.predicates.walk import Reads, collect_reads
@@ -79,13 +86,6 @@ def is_reachable(
             return is_known(situation, requirement)
         case _:
             return True
-
-
-def is_held(situation: Situation, requirement: Requirement) -> bool:
-    """Return whether E_t, u_t, h_t or the request has what a requirement asks for."""
-    return is_known(situation, requirement) or any(
-        meets(unit, requirement) for unit in situation.units
-    )
 
 
 def survey(situation: Situation, supported: tuple[Assessed, ...]) -> tuple[Obstacles, ...]:

@@ -19,8 +19,7 @@ from processors.activation.coverage import (
     TYPE,
     VACUOUS,
     WANTED,
-    is_known,
-    meets,
+    is_held,
 )
 from processors.limits import QUESTIONS_PER_EPISODE_MAX
 from processors.situation import Situation
@@ -37,6 +36,9 @@ Key = tuple[str, str]
 
 _NAMES: Final = (PREDICATE, VACUOUS, CONFLICT, SCENE, TYPE, OBLIGATION, WANTED, PROPOSAL)
 """What names a requirement, the strongest first: the contract, the catalogue, debt, the turn."""
+
+_ON_FILE: Final = (RequirementKind.DIMENSION, RequirementKind.SLOT)
+"""Missing though it is held, such a one was left unused, or is over the budget."""
 
 _ABSENT: Final = 0
 _UNCONFIRMED: Final = 1
@@ -185,7 +187,7 @@ def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
         if requirement.kind is RequirementKind.RESOLVE:
             yield from _draft_resolution(situation, requirement)
             continue
-        if is_on_file(situation, requirement):
+        if requirement.kind in _ON_FILE and is_held(situation, requirement):
             held.append(requirement)
             continue
         yield _Draft(_ABSENT, "", (requirement,), (read_slot(requirement),), ())
@@ -201,15 +203,6 @@ def _draft(situation: Situation, needs: Needs) -> Iterator[_Draft]:
             (),
             tuple(option for _, option in unconfirmed),
         )
-
-
-def is_on_file(situation: Situation, requirement: Requirement) -> bool:
-    """Return whether a dimension or slot that is missing is held: unused, or over budget."""
-    if requirement.kind not in {RequirementKind.DIMENSION, RequirementKind.SLOT}:
-        return False
-    return is_known(situation, requirement) or any(
-        meets(unit, requirement) for unit in situation.units
-    )
 
 
 def read_slot(requirement: Requirement) -> str:

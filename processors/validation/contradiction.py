@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from processors.activation.coverage import is_empty
-from processors.applicability import applies_to_scene, find_fixings, find_slots
+from processors.applicability import (
+    applies_to_scene,
+    find_fixings,
+    find_slots,
+    name_occasion,
+)
 from processors.compilation.proposals import build_slot_predicate
 from processors.predicates import relaxation
 from processors.predicates.applies import applies
@@ -22,7 +27,6 @@ from processors.situation import InForce, Situation
 from processors.validation.clarification import render_whole
 from processors.validation.equality import same
 from processors.validation.fixing import list_offered, list_stated
-from processors.validation.verdicts import name_occasion
 from schemas.catalogue import SlotType
 from schemas.identity import predicate_digest
 from schemas.outcome import Relaxation, RelaxationKind

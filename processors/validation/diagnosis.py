@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from processors.activation.coverage import PROPOSAL
+from processors.activation.coverage import PROPOSAL, is_held
 from processors.situation import Situation
 from processors.validation.assessment import Assessed, Assessment, list_supported, rank_vector
 from processors.validation.basis import Basis
@@ -16,7 +16,6 @@ from processors.validation.blocking import (
     collect_needs,
     find_uncomputed,
     find_unreachable,
-    is_held,
     list_violated,
     only_lacks,
     read_predicate,

@@ -9,7 +9,8 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from processors.predicates.applies import Occasion, applies
+from processors.applicability import name_occasion
+from processors.predicates.applies import applies
 from processors.predicates.evaluation import (
     Evaluation,
     Judgement,
@@ -59,20 +60,6 @@ def list_rules(situation: Situation, type_name: str) -> tuple[Rule, ...]:
 def _hold(predicate_id: str, version: int) -> PredicateVerdict:
     """Return the usual verdict, made once: records equal in all fields are the same to anyone."""
     return PredicateVerdict(predicate_id, version, Verdict.HOLDS, "", ())
-
-
-def name_occasion(situation: Situation) -> Occasion:
-    """Return the circumstances that decide which predicates apply.
-
-    ``situation.contract`` holds only predicates whose scope is alive.
-    """
-    return Occasion(
-        scene=situation.scene.name,
-        as_of_ms=situation.as_of_ms,
-        user=situation.user,
-        participants=situation.request.participants,
-        types=situation.types,
-    )
 
 
 def judge_rules(
