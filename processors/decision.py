@@ -20,7 +20,7 @@ from processors.limits import OUTPUT_BYTES_MAX
 from processors.pending import keep_pending, mark_issued, open_pending, release_pending
 from processors.ruleset import find_ruleset
 from processors.situation import Situation
-from processors.validation.basis import Basis, build_basis, read_attested
+from processors.validation.basis import Basis, read_attested
 from processors.validation.consequences import fold_outcome
 from processors.validation.validation import abstain, check_surface, decide, fail, repair_early
 from processors.view import Arrival, Changes, Output, Stamp, Step, View, lay_over
@@ -28,7 +28,7 @@ from schemas.candidate import Attempt
 from schemas.codec import digest, encode
 from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
-from schemas.outcome import Commitment, Reason, RepairAct, TurnFailure
+from schemas.outcome import Commitment, EventReference, Reason, RepairAct, TurnFailure
 from schemas.packet import Packet, Requirement, Uncovered
 from schemas.record import compile_building
 from schemas.row import CatalogueRow, PendingRow, RegimeRow, VerdictRow
@@ -273,8 +273,8 @@ def _build_basis(
     """Return the basis: Z* is the packet's minus what has been withdrawn since (spec 5.4)."""
     taken = frozenset(pending.evidence_ids)
     evidence = tuple(unit for unit in situation.units if unit.unit_id in taken)
-    return build_basis(
-        arrival,
+    return Basis(
+        decided_by=EventReference(arrival.event.event_id, arrival.seq, arrival.digest),
         packet_digest=pending.packet_digest,
         evidence=evidence,
         coverage=describe_coverage(situation, requirements, evidence),

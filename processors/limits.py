@@ -30,7 +30,6 @@ ORDER_BLOCK: Final = 32  # Event ids per OrderRow; bounds the head row.
 TEXT_BLOCK: Final = 32  # Seqs in a row that one TextsRow speaks of; a place is one byte.
 AHEAD_MS_MAX: Final = 300_000  # Spec 1.5: five minutes before the append timestamp.
 DEADLINE_AT_MS_MAX: Final = 10**16 - 1  # Sixteen digits in the id of a DeadlineRow.
-DEADLINE_MS_DEFAULT: Final = 900_000  # Fifteen minutes from the append timestamp.
 IDENTIFIER_CHARACTERS_MAX: Final = 512  # Event, user, turn and predicate ids.
 EXPRESSION_NODES_MAX: Final = 256  # Spec 2.3; bounds the cost of every evaluation.
 EXPRESSION_DEPTH_MAX: Final = 16  # Spec 2.3; bounds every recursion over an expression.

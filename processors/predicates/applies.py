@@ -13,8 +13,7 @@ from schemas.predicate import Predicate
 class Occasion:
     """The circumstances of one turn that decide which predicates apply.
 
-    ``subjects`` are the user and the participants; ``types`` the catalogue's commitment types
-    by name; ``lapsed`` the ids of episode predicates whose episode has ended.
+    ``types`` are the catalogue's commitment types by name.
     """
 
     scene: str
@@ -22,19 +21,19 @@ class Occasion:
     user: str
     participants: tuple[str, ...]
     types: Mapping[str, CommitmentType]
-    lapsed: tuple[str, ...] = ()
 
 
 def applies(predicate: Predicate, *, commitment_type: str, occasion: Occasion) -> bool:
     """Return whether a predicate applies to candidates of this type.
 
-    Its scope is alive, its validity contains as_of, its subject is the user or a participant,
-    and ``scenes`` names the scene. With all scenes: the type declares a slot that the rule
-    reads, or is not in the catalogue. A rule that reads no slot at all (it asks about the
-    state, a unit or a check) binds every type, for nothing else would ever ask. Where each of
-    its dimensions is one that never binds the type (``not_affected_by``) it does not apply.
+    Its validity contains as_of, its subject is the user or a participant, and ``scenes`` names
+    the scene; whether its scope is alive the contract says. With all scenes: the type declares
+    a slot that the rule reads, or is not in the catalogue. A rule that reads no slot at all (it
+    asks about the state, a unit or a check) binds every type, for nothing else would ever ask.
+    Where each of its dimensions is one that never binds the type (``not_affected_by``) it does
+    not apply.
     """
-    if predicate.predicate_id in occasion.lapsed or not contains(predicate, occasion.as_of_ms):
+    if not contains(predicate, occasion.as_of_ms):
         return False
     if predicate.subject not in {"", occasion.user, *occasion.participants}:
         return False

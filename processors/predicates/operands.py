@@ -6,7 +6,7 @@ and returns a value, None for absent or null, or a ``Problem``. Verdicts are ``e
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from processors.predicates.arithmetic import add_values, describe, subtract_values, sum_values
 from processors.predicates.expression import (
@@ -45,9 +45,6 @@ class Binding:
     zone: str | None = None
     variables: tuple[str, ...] = ()
     domains: tuple[str, ...] = ()
-
-
-NO_BINDING: Final = Binding()
 
 
 def compile_operand(operand: Operand, binding: Binding) -> Read:

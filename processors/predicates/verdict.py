@@ -41,8 +41,3 @@ def negate(verdict: Verdict) -> Verdict:
     if verdict is HOLDS:
         return FAILS
     return HOLDS if verdict is FAILS else verdict
-
-
-def except_for(rule: Verdict, exception: Verdict) -> Verdict:
-    """Return ``rule unless exception``: holds if either holds, else the rule's verdict."""
-    return HOLDS if exception is HOLDS else rule

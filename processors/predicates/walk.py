@@ -12,7 +12,6 @@ from processors.predicates.expression import (
     UNIT,
     After,
     And,
-    AsOf,
     Attested,
     Comparison,
     Count,
@@ -121,11 +120,6 @@ def walk_paths(expression: Expression) -> Iterator[Path]:
 def is_relative(expression: Expression) -> bool:
     """Return whether a threshold is still relative to the confirmation."""
     return any(isinstance(operand, After) for operand in walk_operands(expression))
-
-
-def reads_as_of(expression: Expression) -> bool:
-    """Return whether the verdict depends on the instant as of which the turn decides."""
-    return any(isinstance(operand, AsOf) for operand in walk_operands(expression))
 
 
 def _walk_operand(operand: Operand) -> Iterator[Operand]:

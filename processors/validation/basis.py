@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from processors.situation import Unit
-from processors.view import Arrival, View
+from processors.view import View
 from schemas.outcome import EventReference
-from schemas.packet import Coverage, Packet
+from schemas.packet import Coverage
 from schemas.row import VerdictRow
 
 
@@ -17,8 +17,8 @@ from schemas.row import VerdictRow
 class Basis:
     """Z* in force, what became of R_t in it, and the event that is being decided on.
 
-    ``evidence`` is the packet's Z* minus the units withdrawn since, sorted by unit id as it is
-    in the situation (spec 5.4). ``relevance`` is rel_i in millionths per unit id of Z*; a unit
+    ``evidence`` is the packet's Z* minus the units withdrawn since, in the order of E_t
+    (spec 5.4). ``relevance`` is rel_i in millionths per unit id of Z*; a unit
     without an entry counts 0. ``attested`` holds external verdicts by row id, the candidate's
     digest in hex, NUL, check.
     """
@@ -29,31 +29,6 @@ class Basis:
     coverage: tuple[Coverage, ...]
     relevance: Mapping[str, int]
     attested: Mapping[str, VerdictRow]
-
-
-def build_basis(
-    arrival: Arrival,
-    *,
-    packet_digest: bytes | None,
-    evidence: tuple[Unit, ...],
-    coverage: tuple[Coverage, ...],
-    relevance: Mapping[str, int],
-    attested: Mapping[str, VerdictRow],
-) -> Basis:
-    """Return the basis of the decision that this accepted event asks for."""
-    return Basis(
-        decided_by=EventReference(arrival.event.event_id, arrival.seq, arrival.digest),
-        packet_digest=packet_digest,
-        evidence=evidence,
-        coverage=coverage,
-        relevance=relevance,
-        attested=attested,
-    )
-
-
-def read_relevance(packet: Packet) -> dict[str, int]:
-    """Return rel_i of every unit that the packet activated, in millionths."""
-    return {terms.unit_id: terms.relevance for terms in packet.terms}
 
 
 def read_attested(view: View, digests: Iterable[bytes]) -> dict[str, VerdictRow]:

@@ -1,7 +1,7 @@
 """LCV from the outside: the functions by which a turn ends, or does not end yet.
 
-``processors.decision`` calls these and nothing else of this package but ``fold_outcome``
-(consequences) and the builders of ``Basis``.
+``processors.decision`` calls these, ``fold_outcome`` (consequences) and what makes the
+``Basis``, and nothing else of this package.
 """
 
 from processors.situation import Situation

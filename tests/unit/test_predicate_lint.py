@@ -7,7 +7,7 @@ from processors.predicates.checking import check_types, declare_slots
 from processors.predicates.lint import LintKind, lint
 from processors.predicates.resolution import ResolutionError, resolve
 from processors.predicates.text import parse
-from processors.predicates.walk import Reads, collect_reads, is_relative, read_slots, reads_as_of
+from processors.predicates.walk import Reads, collect_reads, is_relative, read_slots
 from schemas.catalogue import (
     Authority,
     Catalogue,
@@ -173,13 +173,12 @@ def test_reads_are_listed_by_root():
     assert ("cabin", "cap", "days", "z") == read_slots(expression)
     assert not is_relative(expression)
     assert is_relative(parse('slots.at >= after("P1D")'))
-    assert reads_as_of(parse("slots.at >= as_of"))
 
 
 def make_occasion(**changes):
     """Return a turn of the scene travel."""
     plain = {"scene": "travel", "as_of_ms": 100, "user": "u1", "participants": ("child",),
-             "types": {"booking": BOOKING, "call": CALL}, "lapsed": ()}  # fmt: skip
+             "types": {"booking": BOOKING, "call": CALL}}  # fmt: skip
     return Occasion(**{**plain, **changes})
 
 
@@ -212,14 +211,6 @@ def test_a_predicate_applies_where_it_can_be_asked(changes, kind, expected):
     predicate = confirm("P", text, **{k: v for k, v in changes.items() if k != "text"})
 
     assert expected is applies(predicate, commitment_type=kind, occasion=make_occasion())
-
-
-def test_a_lapsed_predicate_applies_no_more():
-    """An episode predicate whose episode has ended binds nothing."""
-    occasion = make_occasion(lapsed=("P",))
-
-    assert not applies(confirm("P", "slots.nights <= 3"), commitment_type="booking",
-                       occasion=occasion)  # fmt: skip
 
 
 @pytest.mark.parametrize(
