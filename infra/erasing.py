@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
 from infra.appending import append_events
 from infra.audit.history import EmbeddedHistory, Recorded
@@ -17,6 +18,7 @@ from schemas.codec import DecodeError, decode, unframe
 from schemas.control import ErasureCompleted
 from schemas.event import Event, HintExtracted, Principal, PrincipalKind
 from schemas.fate import Fate, FateStatus
+from schemas.identity import record_key
 from schemas.observation import ErasureRequested
 from schemas.sealed import SealedEvent
 from schemas.turn import CandidatesProposed, SurfaceProposed
@@ -25,7 +27,8 @@ from streams.embedded import Embedded
 from streams.opening import ErasedEventError
 from streams.sealing import EVENT, PSEUDONYM, ROWS, TURN, KeyStore, SealedOpener
 
-WAIT_MS = 600_000
+WAIT_MS: Final = 600_000
+CONTROL_KEY: Final = record_key("", "")
 
 
 class ErasureError(ValueError):
@@ -52,11 +55,13 @@ class ErasureReport:
 class _Found:
     """What the log holds of a user: keys of events with their seqs, names of turns.
 
-    ``kept`` are answers and phrasings of those turns, which may repeat what was shown to a model.
+    ``kept`` are answers and phrasings of those turns, which may repeat what was shown to a model;
+    ``receipts`` are those that stand on the log.
     """
 
     seqs: dict[bytes, int | None] = field(default_factory=dict)
     turns: dict[str, None] = field(default_factory=dict)
+    receipts: dict[str, None] = field(default_factory=dict)
     kept: tuple[str, ...] = ()
 
 
@@ -94,13 +99,12 @@ def erase(
     # Named events stand here also where an earlier run has destroyed their keys already: without
     # any name the record would mean all of the user.
     named = {keys.name_key(pseudonym, (EVENT, name)) for name in event_ids} | found.seqs.keys()
-    completed = ErasureCompleted(
-        tenant=tenant,
-        user=PSEUDONYM + pseudonym.hex(),
-        event_ids=tuple(sorted(name.hex() for name in named)) if event_ids else (),
-        receipt=receipt,
-    )
-    _send(embedded, _build("", "", Principal(PrincipalKind.OPERATOR, operator), completed))
+    names = tuple(sorted(name.hex() for name in named)) if event_ids else ()
+    # A run that died behind the keys has left its receipt in the key store alone.
+    left = [one for one in keys.list_receipts(pseudonym) if one not in {*found.receipts, receipt}]
+    for one in (*left, receipt):
+        completed = ErasureCompleted(tenant, PSEUDONYM + pseudonym.hex(), names, one)
+        _send(embedded, _build("", "", Principal(PrincipalKind.OPERATOR, operator), completed))
     reach("erasure_completed")
     embedded.compact()
     reach("rows_compacted")
@@ -165,6 +169,10 @@ def _find(
     key = opener.key_of(tenant, user)
     history = EmbeddedHistory(embedded)
     for recorded in history.recorded(0):
+        if recorded.record.key == CONTROL_KEY:
+            control = opener.open(recorded.record).event.payload
+            if isinstance(control, ErasureCompleted):
+                found.receipts[control.receipt] = None
         if recorded.record.key != key:
             continue
         try:

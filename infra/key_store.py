@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -140,14 +140,11 @@ class FileKeyStore:
 
     def list_references(self, pseudonym: bytes) -> list[bytes]:
         """Return the references of all keys of a user that are not erased, sorted."""
-        rows = self._ask(
-            lambda: self._database.execute(
-                "select reference from data_keys where pseudonym = ? and receipt is null "
-                "order by reference",
-                (pseudonym,),
-            ).fetchall()
-        )
-        return [row[0] for row in rows]
+        return self._list("reference", "receipt is null", pseudonym)
+
+    def list_receipts(self, pseudonym: bytes) -> list[str]:
+        """Return the receipts under which keys of a user were erased, sorted."""
+        return self._list("distinct receipt", "receipt is not null", pseudonym)
 
     def erase(
         self, pseudonym: bytes, seqs: Mapping[bytes, int | None], *, renewed: Iterable[bytes] = ()
@@ -208,6 +205,11 @@ class FileKeyStore:
         ]
         self._change("update data_keys set wrapped = ? where reference = ?", changed)
         return len(changed)
+
+    def _list(self, what: str, which: str, pseudonym: bytes) -> list[Any]:
+        asked = f"select {what} from data_keys where pseudonym = ? and {which} order by 1"  # noqa: S608
+        rows = self._ask(lambda: self._database.execute(asked, (pseudonym,)).fetchall())
+        return [row[0] for row in rows]
 
     def _find(self, reference: bytes) -> bytes | Erased | None:
         row = self._database.execute(

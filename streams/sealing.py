@@ -74,6 +74,10 @@ class KeyStore(Protocol):
         """Return the references of all keys of a user that are not erased, sorted."""
         ...
 
+    def list_receipts(self, pseudonym: bytes) -> Sequence[str]:
+        """Return the receipts under which keys of a user were erased, sorted."""
+        ...
+
     def erase(
         self, pseudonym: bytes, seqs: Mapping[bytes, int | None], *, renewed: Iterable[bytes] = ()
     ) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 
 from infra.appending import append_events
 from infra.audit.replay import replay
-from infra.erasing import erase
+from infra.erasing import CONTROL_KEY, erase
 from infra.key_store import FileKeyStore
 from infra.opening import mark_encrypted, open_embedded
 from infra.records import TOPICS, read_output
+from schemas.control import ErasureCompleted
 from schemas.row import UserHead
 from streams import row_store
 from streams.user_cache import decode_row, row_key
@@ -64,6 +65,12 @@ def look(path: str, keys: str) -> dict[str, Any]:
         with embedded.reading() as rows:
             prefix = b"u" + embedded.opener.key_of("acme", "ada")
             head = decode_row(UserHead, rows.get(row_key(prefix, UserHead, "")))
+        receipts = {
+            opened.payload.receipt
+            for record in embedded.log.read(0, limit=1_000)
+            if record.key == CONTROL_KEY
+            and isinstance((opened := embedded.opener.open(record).event).payload, ErasureCompleted)
+        }
         shown = {"ada": [], "bob": []}
         for topic in TOPICS:
             for output in embedded.outputs(topic):
@@ -74,6 +81,7 @@ def look(path: str, keys: str) -> dict[str, Any]:
             "clean": report.clean,
             "keys": len(store.list_references(ada)),
             "units": head.units,
+            "unrecorded": sorted({*store.list_receipts(ada)} - receipts),
             "canary": find_canary(*(folder / name for name in SEARCHED), Path(keys)),
             **shown,
         }

@@ -51,7 +51,10 @@ def look(host: Host, of: dict[str, str]) -> Any:
 
 
 def test_a_user_erased_under_kills_is_gone_whole(host: Host, told: Path, tmp_path: Path) -> None:
-    """After the kill her keys are all there or all gone; run again, no word of her is left."""
+    """After the kill her keys are all there or all gone; run again, no word of her is left.
+
+    Every receipt of the key store stands on the log then, that of the run that died too.
+    """
     whole = copy(told, tmp_path / "whole")
     before = look(host, whole)
     assert before["canary"]
@@ -67,6 +70,7 @@ def test_a_user_erased_under_kills_is_gone_whole(host: Host, told: Path, tmp_pat
 
         assert (True, 0, []) == (after["clean"], after["keys"], after["canary"]), point
         assert ([], before["bob"]) == (after["ada"], after["bob"]), point
+        assert [] == after["unrecorded"], point
 
 
 def test_an_event_erased_under_kills_takes_no_more_with_it(
@@ -88,6 +92,7 @@ def test_an_event_erased_under_kills_takes_no_more_with_it(
         assert expected["units"] == after["units"], point
         assert strip_tables(expected["ada"]) == strip_tables(after["ada"]), point
         assert expected["bob"] == after["bob"], point
+        assert [] == after["unrecorded"], point
 
 
 def strip_tables(outputs: list[str]) -> list[str]:
