@@ -161,6 +161,8 @@ def test_the_service_speaks_the_contract(tmp_path):
             found = await (await client.post("/search", json=asked)).json()
             wrong = await client.post("/add", json={"user_id": "u"})
             told = await wrong.json()
+            page = await client.delete("/reset", headers={"Origin": "http://elsewhere"})
+            assert 403 == page.status
             await client.delete("/reset")
             empty = await (await client.post("/search", json=asked)).json()
             return added.status, found, wrong.status, told, empty

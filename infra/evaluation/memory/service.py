@@ -92,6 +92,9 @@ async def _say_ok(_request: web.Request) -> web.Response:
 
 @web.middleware
 async def _guard(request: web.Request, handler: Any) -> web.StreamResponse:
+    if "Origin" in request.headers:  # A page in a browser on this machine is no harness.
+        told = {"error": "Origin: calls from web pages are not taken; call from a program"}
+        return web.json_response(told, status=403)
     try:
         answer: web.StreamResponse = await handler(request)
     except CallError as error:
