@@ -6,7 +6,7 @@ Until an operator has refolded the user, turns Abstain without reading what was 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from processors.compilation.draft import HEAD_ID, NEW_HEAD
 from processors.view import Changes, View
@@ -21,7 +21,7 @@ from schemas.row import (
 
 R = TypeVar("R")
 
-_SHOWN = frozenset({UserHead, RegimeRow, AttestedRow, CatalogueRow, PendingRow, TurnRow})
+_SHOWN: Final = frozenset({UserHead, RegimeRow, AttestedRow, CatalogueRow, PendingRow, TurnRow})
 
 
 def halt(view: View) -> Changes:

@@ -7,7 +7,7 @@ throughout, rounded up where they must be: the bound is never below the optimum.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from processors.activation.problem import MILLION
 
 _Column = NDArray[Any]
 
-_SAFE_BITS = 62
+_SAFE_BITS: Final = 62
 """Sums and products stay below 2^62 in int64; a problem beyond computes on Python integers."""
 
-_LEVEL_PRICE = 4
+_LEVEL_PRICE: Final = 4
 """What a unit of covered weight is charged beside J: more makes level one bind harder."""
 
 

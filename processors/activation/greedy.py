@@ -7,13 +7,14 @@ swap.py; explanations in selection.py.
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush, heapreplace
+from typing import Final
 
 from processors.activation.instance import Instance
 from processors.activation.placement import Draft, Entry, enter, open_draft, value_draft
 
 _Key = tuple[int, int, int, str, int]
 
-_INFINITE = 1 << 256
+_INFINITE: Final = 1 << 256
 """The ratio of a unit that costs nothing: above every gain times every scale."""
 
 

@@ -7,14 +7,15 @@ and what was supplied are decided where the problem is formulated.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from processors.activation.problem import MILLION
 from processors.activation.tokens import split_tokens
 
-LOG_BITS = 16
+LOG_BITS: Final = 16
 """Fractional bits of the published logarithm and of every score."""
 
-_MANTISSA_BITS = 62
+_MANTISSA_BITS: Final = 62
 
 
 def measure_relevance(query: str, texts: Sequence[str]) -> tuple[int, ...]:

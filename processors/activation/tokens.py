@@ -9,10 +9,11 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
+from typing import Final
 
 from processors.limits import TOKEN_CACHE_MAX
 
-_CJK = (
+_CJK: Final = (
     (0x3040, 0x30FF),  # Hiragana, Katakana
     (0x31F0, 0x31FF),  # Katakana phonetic extensions
     (0x3400, 0x4DBF),  # Han, extension A
@@ -22,7 +23,7 @@ _CJK = (
     (0x20000, 0x323AF),  # Han, extensions B to H
 )
 
-_ASCII_GAPS = {point: " " for point in range(128) if not chr(point).isalnum()}
+_ASCII_GAPS: Final = {point: " " for point in range(128) if not chr(point).isalnum()}
 
 
 def fold_text(text: str) -> str:

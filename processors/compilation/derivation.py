@@ -5,16 +5,18 @@ own id was withdrawn before it arrived.
 """
 
 from dataclasses import replace
+from typing import Final
 
 from processors.authority import lowest, speak
 from processors.compilation.draft import Draft
+from processors.compilation.history import cap_authority
 from processors.compilation.window import find_seq
 from schemas.catalogue import Authority
 from schemas.event import HintExtracted
 from schemas.row import DerivedRow, EventRow, StatementRow, WithdrawnRow, render_seq
 
-WITHDRAWN: str = "withdrawn"
-SOURCE_WITHDRAWN: str = "source_withdrawn"
+WITHDRAWN: Final = "withdrawn"
+SOURCE_WITHDRAWN: Final = "source_withdrawn"
 
 
 def list_sources(draft: Draft) -> tuple[str, ...]:
@@ -61,11 +63,7 @@ def worth_of(draft: Draft, event_id: str) -> Authority:
     if row is None:
         answered = view.scan(StatementRow, f"{render_seq(seq)}\0")
         return lowest([statement.authority for _, statement in answered])
-    worth = speak(row.event.principal.kind)
-    if not row.event.derived_from:
-        return worth
-    first = view.get(DerivedRow, f"{row.event.derived_from[0]}\0{render_seq(seq)}")
-    return Authority.HINT if first is None else lowest((worth, first.authority))
+    return cap_authority(view, row, seq)
 
 
 def find_suppression(draft: Draft) -> str:

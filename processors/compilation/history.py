@@ -5,6 +5,7 @@ row any more, so it cannot come back.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from processors.authority import lowest, speak
 from processors.compilation.fixing import find_fixed_slot
@@ -23,7 +24,7 @@ from schemas.row import (
     render_seq,
 )
 
-FAILED = "failed"
+FAILED: Final = "failed"
 
 Stated = tuple[str, str, Standing]
 """Subject, slot and statement."""

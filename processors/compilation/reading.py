@@ -5,6 +5,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Final
 
+from processors.applicability import find_slots
 from processors.compilation.commitments import new_episode
 from processors.compilation.contract import REPLACED, digest_contract
 from processors.compilation.control import is_incomplete, read_regime
@@ -21,7 +22,6 @@ from processors.compilation.proposals import OPEN
 from processors.compilation.touches import Touches
 from processors.compilation.units import build_predicate_unit
 from processors.predicates.applies import contains
-from processors.predicates.walk import read_text_slots
 from processors.situation import InForce, Situation, Unit
 from processors.view import Arrival, View
 from schemas.catalogue import Catalogue, Scene
@@ -159,10 +159,8 @@ def _list_units(
     for number, row in enumerate(named):
         predicate = row.predicate
         if contains(predicate, pool.as_of_ms):
-            texts = (predicate.expression, predicate.unless or "")
-            names = dict.fromkeys(name for text in texts if text for name in read_text_slots(text))
             unit = build_predicate_unit(
-                row, slots=tuple(sorted(names)), fixed=find_fixed_slot(predicate)
+                row, slots=find_slots(predicate), fixed=find_fixed_slot(predicate)
             )
             pool.units.append((row.seq, _AFTER_ALL + number, unit))
     pool.units.sort(key=itemgetter(0, 1))

@@ -30,7 +30,7 @@ from schemas.value_json import render_json
 
 _build_unit: Final = compile_building(Unit)
 
-TEXT: str = "text"
+TEXT: Final = "text"
 """The dimension of what a user said."""
 
 STATING: Final = (FormSubmitted, OutcomeObserved, ObservationCorrected)

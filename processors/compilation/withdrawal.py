@@ -6,6 +6,7 @@ rows that bore their units and statements go, and one row per event id stays for
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from processors.compilation.draft import Draft
 from processors.compilation.history import list_slot_standings
@@ -34,7 +35,7 @@ from schemas.row import (
     render_seq,
 )
 
-PENDING = "pending"
+PENDING: Final = "pending"
 
 
 def fold_withdrawn(draft: Draft, payload: ObservationWithdrawn) -> None:

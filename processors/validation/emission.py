@@ -4,6 +4,7 @@ Only ``validation`` decides that there is one to emit.
 """
 
 from collections.abc import Mapping
+from typing import Final
 
 from processors.situation import Situation
 from processors.validation.assessment import Assessed
@@ -23,8 +24,8 @@ from schemas.identity import outcome_id
 from schemas.outcome import Commitment
 from schemas.value import Value
 
-FROM_CANDIDATE = "candidate"
-FROM_TEMPLATE = "template"
+FROM_CANDIDATE: Final = "candidate"
+FROM_TEMPLATE: Final = "template"
 
 
 def commit(
