@@ -20,8 +20,9 @@ class UserHead:
     are plain utterances, ``hints`` the hint statements; every plain utterance below
     ``oldest_text_seq`` has left (spec 6.2). ``text_places`` are the places of those in the block of
     seqs ``text_block``, the last that has any; earlier blocks have their TextsRow.
-    ``recent_ids`` are the event ids not yet moved to an OrderRow. ``foreseen`` counts withdrawn
-    event ids that have not arrived; all up to ``erased_seq`` was erased with the user.
+    ``recent_ids`` are the event ids not yet moved to an OrderRow, NUL between them. ``foreseen``
+    counts withdrawn event ids that have not arrived; all up to ``erased_seq`` was erased with the
+    user.
     """
 
     seq: int
@@ -36,7 +37,7 @@ class UserHead:
     oldest_text_seq: int
     text_block: int
     text_places: bytes
-    recent_ids: tuple[str, ...]
+    recent_ids: str
     oldest_order: int
     foreseen: int
     erased_seq: int

@@ -8,6 +8,7 @@ import hashlib
 from dataclasses import replace
 
 from processors.compilation.draft import HEAD_ID, NEW_HEAD
+from processors.compilation.window import extend_recent, split_recent
 from processors.limits import ORDER_BLOCK
 from processors.pending import name_deadline
 from processors.view import Changes, View
@@ -42,7 +43,7 @@ def purge_user(view: View) -> Changes:
             seq=head.seq,
             chain=head.chain,
             oldest_text_seq=head.seq + 1,
-            recent_ids=("",) * (head.seq % ORDER_BLOCK),
+            recent_ids="\0" * max(0, head.seq % ORDER_BLOCK - 1),
             oldest_order=head.seq // ORDER_BLOCK * ORDER_BLOCK + 1,
             erased_seq=head.seq,
         )
@@ -56,11 +57,12 @@ def pass_erased(view: View, *, seq: int, digest: bytes) -> Changes:
     erasure of the whole user is folded or an operator's UserRefolded releases them.
     """
     head = view.get(UserHead, HEAD_ID) or NEW_HEAD
-    recent = (*head.recent_ids, "")
+    recent = extend_recent(head.recent_ids, "", seq)
     changes: Changes = {}
-    if len(recent) >= ORDER_BLOCK:
-        changes[OrderRow, render_seq(seq - ORDER_BLOCK + 1)] = OrderRow(recent, head.effective_ms)
-        recent = ()
+    if seq % ORDER_BLOCK == 0:
+        block = OrderRow(split_recent(recent), head.effective_ms)
+        changes[OrderRow, render_seq(seq - ORDER_BLOCK + 1)] = block
+        recent = ""
     changes[UserHead, HEAD_ID] = replace(
         head,
         seq=seq,

@@ -32,19 +32,29 @@ def find_seq(view: View, head: UserHead, event_id: str) -> int | None:
     return seen.seq
 
 
-def remember(draft: Draft) -> tuple[tuple[str, ...], int]:
+def remember(draft: Draft) -> tuple[str, int]:
     """Write the event's SeenRow; return the head's new ``recent_ids`` and ``oldest_order``."""
     arrival, head, changes = draft.arrival, draft.head, draft.changes
     event_id = arrival.event.event_id
     if arrival.reused_seq:
         _release(draft, event_id, arrival.reused_seq)
     changes[SeenRow, event_id] = _build_seen(arrival.digest, arrival.seq, arrival.effective_ms)
-    recent = (*head.recent_ids, event_id)
-    if len(recent) < ORDER_BLOCK:
+    recent = extend_recent(head.recent_ids, event_id, arrival.seq)
+    if arrival.seq % ORDER_BLOCK:
         return recent, head.oldest_order
     first = arrival.seq - ORDER_BLOCK + 1
-    changes[OrderRow, render_seq(first)] = OrderRow(recent, arrival.effective_ms)
-    return (), _drop_blocks(draft)
+    changes[OrderRow, render_seq(first)] = OrderRow(split_recent(recent), arrival.effective_ms)
+    return "", _drop_blocks(draft)
+
+
+def extend_recent(recent: str, event_id: str, seq: int) -> str:
+    """Return the ids of a block up to this seq; NUL, which no id holds, stands between them."""
+    return event_id if (seq - 1) % ORDER_BLOCK == 0 else f"{recent}\0{event_id}"
+
+
+def split_recent(recent: str) -> tuple[str, ...]:
+    """Return the ids of a whole block."""
+    return tuple(recent.split("\0"))
 
 
 def _release(draft: Draft, event_id: str, seq: int) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from schemas import codec
 from schemas.codec import DecodeError, RecordError, decode, encode
 from schemas.event import Event
-from schemas.history_row import SlotRow, UserHead
+from schemas.history_row import OrderRow, SlotRow, UserHead
 from schemas.record import compile_building
 from schemas.record_reading import compile_reading
 from schemas.record_writing import compile_writing
@@ -74,28 +74,36 @@ def test_any_bytes_are_judged_by_the_library(body):
 
 def test_a_number_may_be_written_longer_than_needed():
     """Padded numbers and arrays in several blocks are Avro, and read as the library reads them."""
-    order = UserHead(0, 0, b"", 0, 0, 0, 0, 0, 0, 0, 0, b"", ("a", "b"), 0, 0, 0, False)
+    order = OrderRow(("a", "b"), 0)
     body = encode(order)
     plain = b"\x04\x02a\x02b\0"
     for other in (b"\x02\x02a\x02\x02b\0", b"\x03\x08\x02a\x02\x02b\0", b"\x84\x80\0\x02a\x02b\0"):
         altered = body.replace(plain, other)
 
-        assert by_library(UserHead, altered) == by_codec(UserHead, altered)
-    assert order == by_codec(UserHead, body.replace(plain, b"\x02\x02a\x02\x02b\0"))
+        assert by_library(OrderRow, altered) == by_codec(OrderRow, altered)
+    assert order == by_codec(OrderRow, body.replace(plain, b"\x02\x02a\x02\x02b\0"))
 
 
 @pytest.mark.parametrize(
     ("field", "wrong"),
-    [("seq", "1"), ("seq", True), ("seq", 2**63), ("chain", "x"), ("recent_ids", (1,)),
-     ("recent_ids", ("\ud800",)), ("halted", 1), ("halted", None)],
+    [("seq", "1"), ("seq", True), ("seq", 2**63), ("chain", "x"), ("recent_ids", 1),
+     ("recent_ids", "\ud800"), ("halted", 1), ("halted", None)],
 )  # fmt: skip
 def test_a_wrong_field_is_named(field, wrong):
     """A field of another type than declared is refused by name, whichever way writes it."""
     right = dict.fromkeys(UserHead.__slots__, 0)
-    right |= {"chain": b"", "recent_ids": (), "halted": False}
+    right |= {"chain": b"", "text_places": b"", "recent_ids": "", "halted": False}
+    encode(UserHead(**right))
 
     with pytest.raises(RecordError, match="UserHead" if field != "seq" else "UserHead.seq"):
         encode(UserHead(**right | {field: wrong}))
+
+
+@pytest.mark.parametrize("wrong", [(1,), ("\ud800",)])
+def test_a_wrong_item_is_refused(wrong):
+    """An item of another type than declared is refused too."""
+    with pytest.raises(RecordError, match="OrderRow"):
+        encode(OrderRow(wrong, 0))
 
 
 def test_a_built_record_is_the_constructed_one():
