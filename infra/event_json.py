@@ -5,7 +5,6 @@ A field that may be null or empty may be left out; nothing else is filled in or 
 """
 
 import hashlib
-import json
 import types
 import typing
 from dataclasses import fields, is_dataclass
@@ -15,6 +14,7 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import (
+    AfterValidator,
     AwareDatetime,
     BaseModel,
     BeforeValidator,
@@ -25,13 +25,15 @@ from pydantic import (
     create_model,
 )
 
+from infra.typed_values import check_moment, check_text, parse_document, read_value
 from schemas.catalogue import Authority, SlotRole
 from schemas.event import ControlPayload, Event, Principal, PrincipalKind, UserPayload
 from schemas.observation import Sensitivity, UtteranceOrigin
 from schemas.predicate import PredicateScope
 from schemas.record import hints, is_value
 from schemas.turn import TurnMode
-from schemas.value_json import ValueFormatError, from_json, to_json, unique_pairs
+from schemas.value import INT64_MAX, INT64_MIN
+from schemas.value_json import ValueFormatError, to_json
 
 R = TypeVar("R")
 
@@ -65,7 +67,7 @@ class _Strict(BaseModel):
 
 def _read_value(data: Any) -> Any:
     try:
-        return from_json(data)
+        return read_value(data)
     except ValueFormatError as error:
         raise ValueError(str(error)) from None
 
@@ -73,18 +75,25 @@ def _read_value(data: Any) -> Any:
 def _read_hex(data: Any) -> bytes:
     if not isinstance(data, str):
         raise ValueError("not a text of hexadecimal digits")  # noqa: TRY004 - pydantic's own
-    return bytes.fromhex(data)
+    try:
+        return bytes.fromhex(data)
+    except ValueError:
+        raise ValueError("not hexadecimal digits, two for each byte") from None
 
 
 _VALUE: Any = Annotated[Any, BeforeValidator(_read_value)]
 _HEX: TypeAlias = Annotated[bytes, BeforeValidator(_read_hex)]
+_TEXT: TypeAlias = Annotated[str, AfterValidator(check_text)]
+_WHOLE: TypeAlias = Annotated[int, Field(ge=INT64_MIN, le=INT64_MAX)]
+_BOUNDED: Final[dict[Any, Any]] = {bytes: _HEX, str: _TEXT, int: _WHOLE}
+"""What stands for a type of which a record holds less than Python does."""
 
 
 def _map(annotation: Any) -> Any:
     if is_value(annotation):
         return _VALUE
-    if annotation is bytes:
-        return _HEX
+    if annotation in _BOUNDED:
+        return _BOUNDED[annotation]
     if typing.get_origin(annotation) is tuple:
         item: Any = _map(typing.get_args(annotation)[0])
         listed: Any = tuple.__class_getitem__((item, ...))
@@ -149,7 +158,7 @@ def _build(data: Any, hint: Any) -> Any:
 
 class _PrincipalForm(_Strict):
     kind: Annotated[PrincipalKind, BeforeValidator(_read_enum(PrincipalKind))]
-    id: str = ""
+    id: _TEXT = ""
 
 
 _PAYLOADS: Final[dict[str, Any]] = {
@@ -158,38 +167,30 @@ _PAYLOADS: Final[dict[str, Any]] = {
 
 
 class _EventForm(_Strict):
-    event_id: str | None = None
-    tenant: str = "default"
-    user: str = ""
-    at: Annotated[AwareDatetime, Field(strict=False)]
-    zone: str | None = None
+    event_id: _TEXT | None = None
+    tenant: _TEXT = "default"
+    user: _TEXT = ""
+    at: Annotated[AwareDatetime, Field(strict=False), BeforeValidator(check_moment)]
+    zone: _TEXT | None = None
     principal: _PrincipalForm | None = None
     mac: _HEX | None = None
-    causation_id: str | None = None
-    correlation_id: str | None = None
-    derived_from: Annotated[tuple[str, ...], BeforeValidator(_read_list)] = ()
-    source: str | None = None
-    source_seq: int | None = None
+    causation_id: _TEXT | None = None
+    correlation_id: _TEXT | None = None
+    derived_from: Annotated[tuple[_TEXT, ...], BeforeValidator(_read_list)] = ()
+    source: _TEXT | None = None
+    source_seq: _WHOLE | None = None
     payload: dict[str, Any]
 
 
 def parse_object(text: str) -> dict[str, Any]:
     """Return the JSON object of a text; duplicate names, NaN and non-objects are refused."""
     try:
-        data = json.loads(text, object_pairs_hook=unique_pairs, parse_constant=_refuse_constant)
-    except RecursionError:
-        raise EventFormError("nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise EventFormError(f"not JSON at character {error.pos}: {error.msg}") from None
-    except ValueError as error:
+        data = parse_document(text)
+    except ValueFormatError as error:
         raise EventFormError(str(error)) from None
     if not isinstance(data, dict):
         raise EventFormError("not a JSON object; one event is one object on one line")
     return data
-
-
-def _refuse_constant(token: str) -> Any:
-    raise EventFormError(f"{token} is no JSON number")
 
 
 def parse_record(record: type[R], data: Any) -> R:
@@ -248,13 +249,24 @@ def to_ms(at: datetime) -> int:
     return whole * 1_000 + at.microsecond // 1_000
 
 
+_SAID: Final = {
+    "model_type": "not a JSON object",
+    "dict_type": "not a JSON object",
+    "tuple_type": "not a JSON list",
+    "missing": "missing; give this field",
+    "extra_forbidden": "no field of this name is known; leave it out",
+}
+"""What our readers are told where pydantic speaks of Python."""
+
+
 def _check(model: Any, data: Any, prefix: str = "") -> Any:
     try:
         return TypeAdapter(model).validate_python(data)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = prefix + ".".join(str(part) for part in first["loc"])
-        raise EventFormError(f"{place}: {first['msg']}") from None
+        said = _SAID.get(first["type"], first["msg"].removeprefix("Value error, "))
+        raise EventFormError(f"{place}: {said}" if place else said) from None
 
 
 def render_record(record: Any) -> Any:

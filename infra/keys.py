@@ -122,7 +122,7 @@ def parse_keys(text: str, place: str) -> list[SigningKey]:
     """
     try:
         data: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise KeysError(f"{place}: not JSON; make it with `commitments keys create`") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise KeysError(f"{place}: not a key file of format {FORMAT}")

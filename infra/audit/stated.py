@@ -44,7 +44,7 @@ def read_certificates(path: Path) -> list[Stated]:
     try:
         return [_read(1, parse_object(text))]
     except EventFormError:
-        lines = [(place, line) for place, line in enumerate(text.splitlines(), 1) if line.strip()]
+        lines = [(place, line) for place, line in enumerate(text.split("\n"), 1) if line.strip()]
     except CertificateError as error:
         raise CertificateError(f"{path}: {error}") from None
     if not lines:

@@ -104,7 +104,7 @@ class RecordedBackend:
                     Reply(**{name: line[name] for name in _REPLY_FIELDS})
                 self.model = str(line["model"])
                 self.server_version = str(line["server_version"])
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 raise RecordingError(
                     f"{path}, line {number}: no recorded reply; record with --record"
                 ) from None

@@ -104,7 +104,7 @@ def read_candidates(path: Path) -> dict[TurnKey, tuple[Candidate, ...]]:
     """
     offered: dict[TurnKey, tuple[Candidate, ...]] = {}
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise BackfillError(f"{path}: {error}") from None
     for number, line in enumerate(lines, 1):

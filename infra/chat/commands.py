@@ -5,12 +5,13 @@ import json
 from typing import Final
 
 from infra.chat.session import Session
+from infra.typed_values import read_value
 from processors.predicates.rendering import render
 from processors.predicates.text import PredicateTextError, parse_rule
 from schemas.agreement import Answer
 from schemas.candidate import SlotValue
 from schemas.predicate import Predicate, PredicateScope
-from schemas.value_json import ValueFormatError, from_json, unique_pairs
+from schemas.value_json import ValueFormatError, unique_pairs
 
 HELP: Final = """\
 words                    say them, and ask for a turn
@@ -136,7 +137,7 @@ def _read_values(rest: str) -> tuple[SlotValue, ...]:
             if not equals or not name or " " in name:
                 raise ValueError
             data, end = decoder.raw_decode(tail)
-            found.append(SlotValue(name, from_json(data)))
+            found.append(SlotValue(name, read_value(data)))
         except (ValueError, ValueFormatError, RecursionError):
             raise LineError(
                 f"""{left[:40]}: write slot=JSON, as in seats=2 city="Bonn" """

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from infra.cli.console import CommandError, JsonOption, clean, out, print_json, reported
+from infra.cli.console import (
+    CommandError,
+    JsonOption,
+    clean,
+    out,
+    print_json,
+    read_file,
+    reported,
+)
 from infra.cli.kafka_options import BootstrapOption, PrefixOption
 from infra.cli.targets import AnyLogOption, open_target
 from infra.event_json import EventFormError, parse_object, parse_record
@@ -65,8 +73,8 @@ def _choose(
         return RulesetActivated(ruleset)
     if catalogue is not None:
         try:
-            content = parse_record(Catalogue, parse_object(catalogue.read_text("utf-8")))
-        except (EventFormError, UnicodeDecodeError) as error:
+            content = parse_record(Catalogue, parse_object(read_file(catalogue)))
+        except EventFormError as error:
             raise CommandError(f"{catalogue}: {error}") from None
         return CatalogueActivated(content)
     assert attest is not None

@@ -1,6 +1,5 @@
 """The command by which a user answers a question: answer."""
 
-import json
 import time
 from typing import Annotated
 
@@ -22,9 +21,10 @@ from infra.event_json import render_record
 from infra.gateway.embedded_control import EmbeddedControl
 from infra.gateway.port import ControlError, Standing, Told
 from infra.gateway.speaking import Speaker
+from infra.typed_values import parse_value
 from schemas.agreement import Answer, ClarificationAnswered
 from schemas.candidate import SlotValue
-from schemas.value_json import ValueFormatError, from_json, unique_pairs
+from schemas.value_json import ValueFormatError
 
 CONFIRM = "confirm"
 REJECT = "reject"
@@ -105,10 +105,9 @@ def read_value(part: str) -> SlotValue:
     if not equals or not name:
         raise CommandError(f"{part}: no answer", FORMS)
     try:
-        data = json.loads(text, object_pairs_hook=unique_pairs)
-        return SlotValue(name, from_json(data))
-    except (ValueError, ValueFormatError, RecursionError):
-        raise CommandError(f"{name}: the value is no JSON", FORMS) from None
+        return SlotValue(name, parse_value(text))
+    except ValueFormatError as error:
+        raise CommandError(f"{name}: {error}", FORMS) from None
 
 
 def show_questions(standing: Standing, *, as_json: bool) -> None:

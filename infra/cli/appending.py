@@ -22,6 +22,7 @@ from infra.cli.console import (
     out,
     print_json,
     progress_bar,
+    read_file,
     reported,
 )
 from infra.cli.kafka_options import BootstrapOption, PrefixOption
@@ -73,9 +74,9 @@ def init(
     with reported(as_json=as_json):
         authority = Authority.OPEN if configured_keys() is None else Authority.AUTHENTICATED
         try:
-            data = parse_object(catalogue.read_text("utf-8"))
+            data = parse_object(read_file(catalogue))
             content = parse_record(Catalogue, data)
-        except (EventFormError, UnicodeDecodeError) as error:
+        except EventFormError as error:
             raise CommandError(f"{catalogue}: {error}") from None
         genesis = build_genesis(content, operators=tuple(operator or ()), authority=authority)
         if log is not None and log.is_dir() and any(log.iterdir()):

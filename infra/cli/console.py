@@ -78,6 +78,22 @@ def reported(*, as_json: bool) -> Iterator[None]:
         fail(CommandError(f"{place}{error.strerror or error}"), as_json=as_json)
 
 
+def read_file(path: Path) -> str:
+    """Return the text of a file that a user named.
+
+    Raises:
+        CommandError: it is no UTF-8 text.
+        OSError: it cannot be read.
+
+    """
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CommandError(
+            f"{path}: not UTF-8 at byte {error.start}", "give a text file, not compressed"
+        ) from None
+
+
 def print_json(data: Any) -> None:
     """Write one JSON document on one line."""
     sys.stdout.write(json.dumps(data, ensure_ascii=False, sort_keys=False) + "\n")

@@ -7,7 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
-from infra.cli.console import CommandError, JsonOption, clean, out, print_json, reported
+from infra.cli.console import (
+    CommandError,
+    JsonOption,
+    clean,
+    out,
+    print_json,
+    read_file,
+    reported,
+)
 from infra.event_json import EventFormError, parse_object, parse_record
 from processors.predicates.lint import LintFinding, LintKind, lint
 from processors.predicates.rendering import render
@@ -60,17 +68,13 @@ def lint_file(
 
 def _read_catalogue(path: Path) -> Catalogue:
     try:
-        return parse_record(Catalogue, parse_object(path.read_text("utf-8")))
-    except (EventFormError, UnicodeDecodeError) as error:
+        return parse_record(Catalogue, parse_object(read_file(path)))
+    except EventFormError as error:
         raise CommandError(f"{path}: {error}") from None
 
 
 def _read_lines(path: Path) -> Iterator[_Line]:
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise CommandError(f"{path}: not UTF-8 at byte {error.start}") from None
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(read_file(path).split("\n"), 1):
         text = line.strip()
         if not text or text.startswith("#"):
             continue

@@ -1,7 +1,6 @@
 """The command for one request: turn, with the caller's own candidates, answered at once."""
 
 import hashlib
-import json
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +19,7 @@ from infra.cli.console import (
     open_log,
     out,
     print_json,
+    read_file,
     reported,
 )
 from infra.cli.generating import PLAIN, open_generator
@@ -27,10 +27,11 @@ from infra.cli.reading import describe
 from infra.event_json import EventFormError, parse_record, render_record
 from infra.generation.pending import answer_turn
 from infra.records import OUTCOME_TOPICS, read_output
+from infra.typed_values import parse_document, parse_value
 from schemas.candidate import Candidate, SlotValue
 from schemas.event import Event, Principal, PrincipalKind
 from schemas.turn import CandidatesProposed, TurnMode, TurnRequested
-from schemas.value_json import ValueFormatError, from_json, unique_pairs
+from schemas.value_json import ValueFormatError
 from streams.embedded import Embedded
 
 WAIT_MS = 30_000
@@ -98,7 +99,8 @@ def turn(
             with open_generator(backend, PLAIN) as generator:
                 answer_turn(embedded, generator, tenant, user, events[0].event_id)
         topic, record = _find_outcome(embedded, end, (tenant, user, events[0].event_id))
-    if record is None:
+    # A packet is the answer only where nobody offered candidates: theirs were rejected.
+    if record is None or (topic == "packets" and offered is not None):
         raise typer.Exit(_explain_absence(embedded, end, events[0].event_id, as_json=as_json))
     _show(topic, record, events[0].event_id, as_json=as_json)
 
@@ -161,17 +163,17 @@ def _read_ask(part: str) -> SlotValue:
     if not equals or not name:
         raise CommandError(f"--ask {part}: not name=JSON", ASK_REMEDY)
     try:
-        return SlotValue(name, from_json(json.loads(text, object_pairs_hook=unique_pairs)))
-    except (ValueError, ValueFormatError):
-        raise CommandError(f"--ask {name}: the value is no JSON", ASK_REMEDY) from None
+        return SlotValue(name, parse_value(text))
+    except ValueFormatError as error:
+        raise CommandError(f"--ask {name}: {error}", ASK_REMEDY) from None
 
 
 def _read_candidates(path: Path) -> tuple[Candidate, ...]:
     try:
-        data: Any = json.loads(path.read_text("utf-8"), object_pairs_hook=unique_pairs)
+        data = parse_document(read_file(path))
         listed = data if isinstance(data, list) else [data]
         return tuple(parse_record(Candidate, item) for item in listed)
-    except (EventFormError, ValueError) as error:
+    except (EventFormError, ValueFormatError) as error:
         raise CommandError(f"{path}: {error}", "give a list of candidates as JSON") from None
 
 

@@ -11,10 +11,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
 from infra.event_json import EventFormError, parse_event, parse_object, parse_record, to_ms
 from infra.gateway.speaking import AGENT, Speaker, propose_candidates
+from infra.typed_values import check_moment
 from processors.limits import CANDIDATES_MAX
 from schemas.candidate import Candidate
 from schemas.codec import encode
@@ -56,7 +65,7 @@ class _Caller(_Form):
     user: Annotated[str, Field(min_length=1, description="Whose turn it is.")]
     tenant: Annotated[str, Field(min_length=1)] = "default"
     at: Annotated[
-        AwareDatetime | None,
+        Annotated[AwareDatetime, BeforeValidator(check_moment)] | None,
         Field(strict=False, description="RFC 3339 with offset; default: the gateway's clock."),
     ] = None
     zone: Annotated[str | None, Field(description="IANA zone of the user.")] = None

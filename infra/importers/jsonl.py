@@ -28,7 +28,8 @@ def read_lines(stream: BinaryIO, source: str, wrong: list[WrongLine]) -> Iterato
             if len(line) > LINE_BYTES_MAX:
                 _skip_rest(stream, line)
                 raise EventFormError(f"longer than {LINE_BYTES_MAX} bytes")
-            text = line.decode("utf-8").strip()
+            # Some editors begin a file with a byte order mark; it is no part of the first event.
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
             if text:
                 yield parse_event(text)
         except UnicodeDecodeError as error:

@@ -97,7 +97,7 @@ MISTAKES = [
      "at"),
     ("/v1/turns", '{"user": "ada", "turn": {}, "principal": {"kind": "x", "id": "c"}}', 400,
      "turn.scene"),
-    ("/v1/turns", '{"user": "ada", "turn": {"scene": "\\ud800"}}', 400, "principal"),
+    ("/v1/turns", '{"user": "ada", "turn": {"scene": "\\ud800"}}', 400, "turn.scene"),
     ("/v1/turns/t/candidates", '{"user": "ada"}', 400, "candidates"),
     ("/v1/turns/t/candidates", '{"user": "ada", "candidates": [], "packet_digest": "x"}', 400,
      "packet_digest"),
