@@ -5,7 +5,6 @@ of the turn, so a second owner's record is a duplicate.
 """
 
 import hashlib
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -17,8 +16,8 @@ from streams.core_reducer import list_due
 from streams.kafka_log import quiet_logger
 from streams.ports import NewRecord, RowReader
 
-EXPIRE_EVERY_S: Final = 1.0
-AGAIN_AFTER_S: Final = 30.0
+EXPIRE_EVERY_NS: Final = 1_000_000_000
+AGAIN_AFTER_NS: Final = 30_000_000_000
 """What was appended and has not come back by then is appended again; the id makes it harmless."""
 
 
@@ -51,6 +50,7 @@ class Expirer:
     ) -> None:
         """Connect lazily: a worker without pending turns never produces. ``seal`` signs."""
         self._clients = connection.clients
+        self._clock = connection.clients.clock
         self._settings: dict[str, object] = dict(describe_for_ledger(connection)) | {
             "enable.idempotence": True,
             "acks": "all",
@@ -58,20 +58,24 @@ class Expirer:
         self._topic = topic
         self._seal = seal
         self._producer: Any = None
-        self._looked_at: dict[int, float] = {}
-        self._sent_at: dict[tuple[str, str, str], float] = {}
+        self._look_at_ns: dict[int, int] = {}
+        self._sent_at_ns: dict[tuple[str, str, str], int] = {}
 
     def expire(self, partition: int, rows: RowReader) -> int:
-        """Append TurnExpired for every due turn of a partition; return how many there were."""
-        now = time.monotonic()
-        if now - self._looked_at.get(partition, 0.0) < EXPIRE_EVERY_S:
+        """Append TurnExpired for each due turn of a partition that waits for none; return how many.
+
+        Looks at most once a second.
+        """
+        now_ns, now_ms = self._clock.steady_ns(), self._clock.now_ms()
+        if now_ns < self._look_at_ns.get(partition, now_ns):
             return 0
-        self._looked_at[partition] = now
-        now_ms = time.time_ns() // 1_000_000
-        self._sent_at = {k: at for k, at in self._sent_at.items() if now - at < AGAIN_AFTER_S}
-        due = [row for row in list_due(rows, now_ms) if _name(row) not in self._sent_at]
+        self._look_at_ns[partition] = now_ns + EXPIRE_EVERY_NS
+        sent = self._sent_at_ns = {
+            name: at for name, at in self._sent_at_ns.items() if now_ns - at < AGAIN_AFTER_NS
+        }
+        due = [row for row in list_due(rows, now_ms) if _name(row) not in sent]
         for row in due:
-            self._sent_at[_name(row)] = now
+            sent[_name(row)] = now_ns
             record = self._seal(build_expiry(row.tenant, row.user, row.turn_id, now_ms))
             self._open().produce(self._topic, record.value, record.key, partition)
         if due:
