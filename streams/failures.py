@@ -32,6 +32,10 @@ class StoreDamaged(StreamsError):
     """The row store is unreadable, foreign or differs from its head row: wipe it and rebuild."""
 
 
+class RowFormatUnknown(StreamsError):
+    """A row of a format that this build does not read: stop, wipe nothing."""
+
+
 class StoreUnavailable(StreamsError):
     """The world under the store failed (disk full, I/O error, lock held): stop, wipe nothing."""
 

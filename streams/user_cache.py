@@ -15,6 +15,7 @@ from schemas.codec import decode, encode
 from schemas.hot_bytes import encode_event_row, encode_seen
 from schemas.identity import record_key
 from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
+from streams.failures import RowFormatUnknown
 from streams.ports import RowChange, RowReader
 from streams.row_digest import digest_committed, digest_row
 
@@ -36,10 +37,6 @@ _NEVER_CACHED: Final = frozenset({SeenRow, OrderRow})  # Looked up once, long ag
 _ABSENT: Final = object()
 
 
-class RowFormatUnknownError(Exception):
-    """A row of a format that this build does not read: stop, never wipe (architecture, Rows)."""
-
-
 def user_prefix(tenant: str, user: str) -> bytes:
     """Return the key prefix of all rows of one user."""
     return b"u" + record_key(tenant, user)
@@ -55,11 +52,14 @@ def decode_row(record: type[R], data: bytes) -> R:
     """Return the row of stored bytes.
 
     Raises:
-        RowFormatUnknownError: the format byte is not one that this build reads.
+        RowFormatUnknown: the format byte is not one that this build reads.
 
     """
     if data[:1] != ROW_FORMAT:
-        raise RowFormatUnknownError(f"{record.__name__}: row format {data[:1].hex()}")
+        raise RowFormatUnknown(
+            f"{record.__name__}: a row has format {data[:1].hex() or 'none'}, this build reads "
+            f"{ROW_FORMAT.hex()} alone: use the build that wrote the rows"
+        )
     return decode(record, data[1:])
 
 

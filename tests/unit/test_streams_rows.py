@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.failures import StoreDamaged, StoreUnavailable
+from schemas.row import SeenRow
+from streams.failures import RowFormatUnknown, StoreDamaged, StoreUnavailable
 from streams.output_bytes import decode_output, encode_output
 from streams.overlay import Overlay
 from streams.ports import OutputRecord
 from streams.row_digest import EMPTY, RowChange, RowSet, digest_row, parse_row_set, sum_rows
 from streams.row_store import classify
+from streams.user_cache import decode_row
 from tests.simulation.history import sum_digests
 from tests.simulation.memory_store import MemoryStore
 
@@ -114,3 +116,10 @@ def test_stored_outputs_come_back(
 def test_only_damage_is_wiped(words: str, kind: type[Exception]) -> None:
     """What a wipe would not cure is told from damage, so that no store is wiped for a full disk."""
     assert kind is type(classify(Exception(words), str(Path("rows"))))
+
+
+def test_a_row_of_another_format_stops_and_blames_nobody() -> None:
+    """A row of a newer build is a failure of the wiring with its remedy, and no damage."""
+    with pytest.raises(RowFormatUnknown, match=r"SeenRow: a row has format 02.*use the build"):
+        decode_row(SeenRow, b"\x02")
+    assert not issubclass(RowFormatUnknown, StoreDamaged)
