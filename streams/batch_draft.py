@@ -4,6 +4,7 @@ Pure over the overlay it holds; when a batch closes and what becomes of it is st
 """
 
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from schemas.ledger import BatchRecord, Head, TopicCount, TopicDigest
 from schemas.topics import OUTPUTS, Cleanup
@@ -19,6 +20,9 @@ from streams.ports import (
     Reducer,
 )
 from streams.row_digest import parse_row_set
+
+HELD_BACK_PLACE: Final = 1 << 20
+"""Places of outputs held back to the end of a batch lie behind those of any single event."""
 
 
 @dataclass(slots=True)
@@ -45,10 +49,6 @@ class Draft:
         for place, output in enumerate(finished.outputs):
             self.outputs.append(PlacedOutput(offset, HELD_BACK_PLACE + place, output))
             self.output_bytes += _measure(output)
-
-
-HELD_BACK_PLACE = 1 << 20
-"""Places of outputs held back to the end of a batch lie behind those of any single event."""
 
 
 def close_draft(

@@ -10,12 +10,11 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
-from streams.kafka_log import quiet_logger
+from streams.kafka_log import ASK_TIMEOUT_S, quiet_logger
 from streams.ports import LogBounds
 
 READ_MANY: Final = 4_000
 READ_TIMEOUT_S: Final = 60.0
-ASK_TIMEOUT_S: Final = 10.0
 TAIL_OFFSETS: Final = 2
 """A record and the marker of its transaction: all that a quiet partition ends with."""
 

@@ -6,14 +6,15 @@ same security settings differently. No client is made here, and no environment i
 
 import ssl
 from dataclasses import dataclass, field
+from typing import Final
 
 from faust.auth import SASLCredentials, SSLCredentials
 from faust.types.auth import CredentialsT
 
 from streams.clients import Clients, KafkaClients
 
-PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -171,13 +171,13 @@ class CoreReducer:
             view = self._cache.view(rows, payload.tenant, payload.user, key)
             self._cache.hold(view, purge_user(view), None, b"")
 
-    def _seal_row(self, row_key: bytes, value: bytes | None) -> bytes | None:
+    def _seal_row(self, key: bytes, value: bytes | None) -> bytes | None:
         """Return a row's public copy; its key begins with u and the record key of its owner."""
         if value is None or not self._opener.hides:
             return value
-        at = 5 + int.from_bytes(row_key[1:5], "big")
-        end = at + 4 + int.from_bytes(row_key[at : at + 4], "big")
-        tenant, pseudonym = row_key[5:at].decode(), row_key[at + 4 : end].hex()
+        at = 5 + int.from_bytes(key[1:5], "big")
+        end = at + 4 + int.from_bytes(key[at : at + 4], "big")
+        tenant, pseudonym = key[5:at].decode(), key[at + 4 : end].hex()
         return self._opener.seal(value, tenant=tenant, user=PSEUDONYM + pseudonym, name=(ROWS,))
 
     def _open(self, record: LogRecord) -> tuple[Event, Stamp, bytes]:

@@ -31,6 +31,7 @@ BUFFERED_MAX: Final = 16_000
 """Records held for ledgers that have not yet taken them; bounds the memory of a backlog."""
 SEEK_TIMEOUT_S: Final = 30.0
 ASK_TIMEOUT_S: Final = 10.0
+"""How long any question to the broker may take."""
 
 _EVENTS_CONSUMER: Final = {
     "enable.auto.commit": False,

@@ -23,7 +23,7 @@ from streams.kafka_rows import IDENTITY_HEADER, Progress, row_records
 from streams.kafka_store import COMMIT_TIMEOUT_S, Place, open_producer
 from streams.ledger import Ledger
 from streams.ledger_bytes import GENESIS_CHAIN, decode_record, encode_head, is_sealed
-from streams.ports import Batch, InputLog, LogRecord, Reducer
+from streams.ports import Batch, InputLog, LogBounds, LogRecord, Reducer
 from streams.row_store import HEAD, wipe
 from streams.scratch_rows import ScratchRows
 
@@ -117,7 +117,7 @@ class _Recorded:
     def expect(self, record: BatchRecord) -> None:
         self._waiting = record.fates
 
-    def bounds(self) -> Any:
+    def bounds(self) -> LogBounds:
         return self._log.bounds()
 
     def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:

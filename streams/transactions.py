@@ -8,11 +8,10 @@ from confluent_kafka.admin import OffsetSpec
 
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
-from streams.kafka_log import quiet_logger
+from streams.kafka_log import ASK_TIMEOUT_S, quiet_logger
 
 DECIDE_TIMEOUT_S: Final = 65.0
 """Just above transaction.max.timeout.ms: the broker has aborted whatever was abandoned by then."""
-ASK_TIMEOUT_S: Final = 10.0
 ASK_EVERY_MS: Final = 100
 
 
