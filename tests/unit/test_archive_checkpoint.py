@@ -114,3 +114,18 @@ def test_a_grown_archive_extends_an_older_checkpoint(tmp_path):
 
 def _head():
     return PartitionHead(0, 10, 1, bytes(32), 0, bytes(32), CoreReducer.version)
+
+
+def test_two_processes_find_what_one_finds(archive):
+    """Segments walked apart give the same trees, and the same first fault of two."""
+    assert verify_archive(archive) == verify_archive(archive, jobs=2)
+    segments = sorted(archive.glob("*.frames"))
+    assert len(segments) > 3
+    for path in (segments[3], segments[1]):
+        content = bytearray(path.read_bytes())
+        content[len(content) // 2] ^= 1
+        path.write_bytes(bytes(content))
+    alone, together = (verify_archive(archive, jobs=jobs) for jobs in (1, 2))
+
+    assert alone == together
+    assert segments[1].name == together.fault.segment
