@@ -48,8 +48,8 @@ def rebuild(
         WorkersRunningError: before anything is fenced.
         StreamsError, ArchiveError: see rebuild_partition and WholeLog.
     """
-    _refuse_running(connection, f"{prefix}ledger")
     cluster_id = ask_cluster_id(connection)
+    _refuse_running(connection, f"{prefix}ledger")
     topic_id, count = describe_topic_id(connection, name_topic(EVENTS, prefix=prefix))
     rebuilt = []
     with tempfile.TemporaryDirectory(prefix="commitments-rebuild-") as scratch:

@@ -81,6 +81,12 @@ def repartition(
         RepartitionRefusedError: the target stands already, or events arrived meanwhile.
         ControlOrderError, LogGap, ArchiveError, StoreUnavailable: the history cannot be had whole.
     """
+    name_topic(EVENTS, prefix=wanted.prefix)  # A prefix that cannot be is said before anything.
+    if wanted.prefix == source:
+        raise RepartitionRefusedError(
+            f"prefix {source!r}: a set of topics is never repartitioned in place; "
+            "name another one with --into"
+        )
     topic_id, partitions = describe_topic_id(connection, name_topic(EVENTS, prefix=source))
     with ExitStack() as stack:
         logs = [
@@ -92,7 +98,7 @@ def repartition(
             for number in range(partitions)
         ]
         _refuse_beginning(logs)
-        _create_events(connection, source, wanted)
+        _create_events(connection, wanted)
         left = Left()
         placed = place_records([log.walk(0) for log in logs], partitions=wanted.partitions,
                                left=left)  # fmt: skip
@@ -121,12 +127,7 @@ def _refuse_beginning(logs: Sequence[WholeLog]) -> None:
             )
 
 
-def _create_events(connection: Connection, source: str, wanted: TopicSet) -> None:
-    if wanted.prefix == source:
-        raise RepartitionRefusedError(
-            f"prefix {source!r}: a set of topics is never repartitioned in place; "
-            "name another one with --into"
-        )
+def _create_events(connection: Connection, wanted: TopicSet) -> None:
     admin = KafkaAdminClient(**describe_for_admin(connection))
     try:
         names = {name_topic(topic, prefix=wanted.prefix) for topic in TOPICS}

@@ -1,5 +1,7 @@
 """Rows built anew and histories written into a new set of topics: the same outcomes, or nothing."""
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -32,8 +34,11 @@ from tests.broker.histories import (
     read_outcomes,
     read_records,
 )
+from tests.broker.test_commands import COMMAND, Deployment, deployment
 from tests.broker.threads import running
 from tests.told_log import begin
+
+__all__ = ["deployment"]
 
 
 class _DiedError(Exception):
@@ -165,3 +170,15 @@ def test_lost_rows_behind_a_deleted_head_come_back_from_an_export(
     append_history(broker, prefix, dinner("m", "2"))
     fold_core(broker, prefix, tmp_path / "two", 10)
     assert 3 == len(read_records(broker, prefix, "commitments", Commitment))
+
+
+def test_a_rebuild_beside_running_workers_is_refused(deployment: Deployment) -> None:
+    """While a worker owns partitions nothing is fenced or written; the remedy is to stop it."""
+    done = subprocess.run(
+        [*COMMAND, "rebuild", *deployment.place, "--json"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert 2 == done.returncode
+    assert "1 workers own partitions" in json.loads(done.stderr)["error"]
+    assert '"phase": "folding"' in deployment.read("readyz")
