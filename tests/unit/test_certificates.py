@@ -140,6 +140,16 @@ def test_an_outcome_under_another_name_is_refused(sample, stated, tmp_path, fiel
     assert field == one.differences[0].path
 
 
+def test_an_outcome_under_another_known_user_names_the_user(sample, stated, tmp_path):
+    """The id still leads to the outcome as recorded, so that the name is what differs."""
+    users = [line["record"]["user"] for line in stated]
+    line = copy.deepcopy(stated[0])
+    line["record"]["user"] = next(user for user in users if user != users[0])
+    (one,) = check(sample, [line], tmp_path)
+
+    assert "user" == one.differences[0].path
+
+
 def test_an_outcome_of_another_history_is_refused(sample, stated, tmp_path):
     """Even if it names itself consistently, an outcome that no folding gives is refused."""
     line = copy.deepcopy(stated[0])
