@@ -7,6 +7,7 @@ and wiped in every other case. It is written after a commit was answered, withou
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -114,8 +115,10 @@ def restore(
         return kept
     wipe(folder)
     cache = open_copy(folder)
-    catch_up(rows, cache, rows.bounds().start, progress=progress)
-    if not cache.equals(found.head):
+    with _closed_on_failure(cache):
+        catch_up(rows, cache, rows.bounds().start, progress=progress)
+        whole = cache.equals(found.head)
+    if not whole:
         cache.close()
         refuse_overtaken(rows, found)
         raise LedgerBroken(
@@ -136,20 +139,36 @@ def _keep(
     except StoreDamaged:
         return None
     try:
-        position = cache.position()
-        bounds = rows.bounds()
-        now_ms = rows.clock.now_ms()
-        if position is not None and bounds.start <= position[0] <= bounds.end:
-            age_ms = now_ms - position[1]
-            if 0 <= age_ms <= CACHE_AGE_MAX_MS:
-                catch_up(rows, cache, position[0], progress=progress)
-                if cache.equals(head):
-                    return cache
+        with _closed_on_failure(cache):
+            if _follows(rows, cache, progress) and cache.equals(head):
+                return cache
+            cache.close()
     except StoreDamaged:
-        pass
-    cache.close()
+        pass  # It is wiped like one that differs, and read anew.
     shutil.rmtree(folder, ignore_errors=True)
     return None
+
+
+def _follows(rows: CommittedPartition, cache: RowCache, progress: Progress) -> bool:
+    """Catch a copy up with the topic, if it stands in what the topic still holds whole."""
+    position = cache.position()
+    bounds = rows.bounds()
+    if position is None or not bounds.start <= position[0] <= bounds.end:
+        return False
+    if not 0 <= rows.clock.now_ms() - position[1] <= CACHE_AGE_MAX_MS:
+        return False
+    catch_up(rows, cache, position[0], progress=progress)
+    return True
+
+
+@contextmanager
+def _closed_on_failure(cache: RowCache) -> Iterator[None]:
+    """Close a copy whose restoring fails: its lock would stand in the way of the next start."""
+    try:
+        yield
+    except Exception:
+        cache.close()
+        raise
 
 
 def read_head(topic: CommittedPartition) -> TopicHead | None:
