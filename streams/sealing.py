@@ -160,7 +160,10 @@ class SealedOpener:
     def pseudonym_of(self, tenant: str, user: str) -> bytes:
         """Return a user's pseudonym; what names one already is taken as it is."""
         if user.startswith(PSEUDONYM):
-            return bytes.fromhex(user.removeprefix(PSEUDONYM))
+            try:
+                return bytes.fromhex(user.removeprefix(PSEUDONYM))
+            except ValueError:
+                pass  # Nobody's pseudonym: a name that only begins like one.
         return self._keys.name_user(tenant, user)
 
     def seal(self, value: bytes, *, tenant: str, user: str, name: Sequence[str]) -> bytes | None:

@@ -1,6 +1,7 @@
 """Erasure on encrypted logs: nothing of an erased user is left, and nothing else has changed."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,9 @@ from infra.erasing import ErasureError, erase
 from infra.key_store import FileKeyStore
 from infra.opening import open_embedded
 from infra.records import TOPICS, read_output
-from schemas.codec import frame
+from schemas.codec import decode, frame
+from schemas.control import UserRefolded
+from schemas.fate import Fate, FateStatus
 from schemas.identity import record_key
 from streams.ports import NewRecord
 from streams.sealing import Erased, EventErasedError, SealedOpener
@@ -25,7 +28,7 @@ from tests.canary import (
     read_head,
     told_by,
 )
-from tests.given import event, form, genesis, said
+from tests.given import control, event, form, genesis, said
 
 
 @pytest.fixture
@@ -235,3 +238,18 @@ def test_control_records_name_no_user(folder):
     assert b"ada" not in b"".join(
         path.read_bytes() for path in (folder / "log").rglob("*") if path.is_file()
     )
+
+
+def test_a_user_named_like_a_pseudonym_is_a_user_like_any(folder):
+    """A name that only begins like a pseudonym stops no log, neither a user's nor an operator's."""
+    name = "pseudonym:no digits"
+    told = replace(event(said("hello"), minute=90), user=name)
+    released = control(UserRefolded("acme", name))
+    with open_embedded(folder) as embedded:
+        append_events(embedded, [told, released])
+        assert 2 == embedded.fold_pending().events
+        with embedded.reading() as store:
+            fates = [decode(Fate, fate) for fate in store.last_record().fates]
+
+    assert [FateStatus.ACCEPTED] * 2 == [fate.status for fate in fates]
+    assert "not_halted" == fates[1].ignored
