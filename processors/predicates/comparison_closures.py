@@ -138,8 +138,7 @@ def _compile_membership(comparison: Comparison, binding: Binding) -> Judge:
         assert isinstance(right, tuple)
         return _judge_any(right, left, match, setting, excluded=excluded, pattern_first=True)
 
-    listed = Comparison(comparison.operator, comparison.left, comparison.right, match)
-    return _compile_listed(listed, binding, read_items, judge_pair)
+    return _compile_listed(comparison, binding, read_items, judge_pair)
 
 
 def _compile_listed(

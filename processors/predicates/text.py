@@ -10,7 +10,7 @@ Grammar, loosest first::
     call        = "exists" "(" path ")" | "is_null" "(" path ")" | "attested" "(" STRING ")"
     comparison  = operand operator [ "exact" | "folded" | "word" ] operand
 
-Operands are ``operands``; every recursion is bounded by ``EXPRESSION_DEPTH_MAX``.
+Operands are ``operand_text``; every recursion is bounded by ``EXPRESSION_DEPTH_MAX``.
 """
 
 from functools import lru_cache
