@@ -148,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.restore", description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--users", type=int, default=20_000)
-    parser.add_argument("--turns", type=int, default=10_000)
+    parser.add_argument("--turns", type=int, default=1_000)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     if given.events < 2 * given.turns + 2:
