@@ -16,6 +16,13 @@ from streams.ledger import Ledger
 
 BACKOFF_MIN_S: Final = 0.5
 BACKOFF_MAX_S: Final = 30.0
+FEW: Final = 200
+PACE_NS: Final = 25_000_000
+"""From the begin of a batch to that of the next of its ledger, while few records wait.
+
+A commit costs the broker as much for one event as for fifty. Measured on two cores busy with much
+else, 1,000 events/s in four partitions: p99 from append to arrival 132 to 167 ms, without 251 to 532.
+"""
 FAILURES_IN_ROW_MAX: Final = 5
 _DISK_FAILURES: Final = ("no space left", "input/output error", "read-only file system")
 
@@ -49,6 +56,7 @@ class Lane:
     failures: int = 0
     reason: str = ""
     next_offset: int = 0
+    folds_at_ns: int = 0
     committed_at_ns: int = 0
     events: int = 0
     batches: int = 0
@@ -64,6 +72,18 @@ class Lane:
     def has_input(self) -> bool:
         """Return whether records wait, read or half folded."""
         return self.more or (self.log is not None and self.log.buffered > 0)
+
+    @property
+    def has_few(self) -> bool:
+        """Return whether less than a good batch has been read."""
+        return self.log is None or self.log.buffered < FEW
+
+    def begin_batch(self, now_ns: int) -> bool:
+        """Return whether to fold now; if few records wait, only some time after the last begin."""
+        if not self.more and self.has_few and now_ns < self.folds_at_ns:
+            return False
+        self.folds_at_ns = now_ns + PACE_NS
+        return True
 
     def release(self) -> None:
         """Close the store; a start under way closes what it opened."""

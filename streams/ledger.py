@@ -55,7 +55,7 @@ class Ledger:
         self._clock = clock
         self._head: Head | None = None
         self._last_record: BatchRecord | None = None
-        self._waiting: Sequence[LogRecord] = ()
+        self.waiting: Sequence[LogRecord] = ()
         self._events_max = EVENTS_PER_BATCH_MAX
         self._halts: deque[int] = deque()
 
@@ -85,7 +85,7 @@ class Ledger:
             LogGap: the log lost records that were never folded, and the reducer cannot go on.
         """
         self._head = None
-        self._waiting = ()
+        self.waiting = ()
         stored = self._store.head()
         digest = None if stored is None else digest_head(stored)
         if digest is None or digest != held:
@@ -114,7 +114,7 @@ class Ledger:
         try:
             head, events = self._fold_and_commit(head)
         except BaseException:
-            self._waiting = ()
+            self.waiting = ()
             self._reducer.reset()
             raise
         self._head = head
@@ -168,7 +168,7 @@ class Ledger:
                 continue
             reach("commit_answered")
             self._last_record = batch.record
-            self._waiting = self._waiting[events:]
+            self.waiting = self.waiting[events:]
             self._events_max = min(EVENTS_PER_BATCH_MAX, self._events_max * 2)
             return batch.head, events
 
@@ -210,13 +210,13 @@ class Ledger:
 
     def _take(self, head: Head) -> Sequence[LogRecord]:
         """Return what is at hand, at once: a wait would only delay the first event."""
-        if not self._waiting:
-            self._waiting = self._log.read(head.next_offset, limit=EVENTS_PER_BATCH_MAX)
-        if self._waiting and self._waiting[0].offset < head.next_offset:
+        if not self.waiting:
+            self.waiting = self._log.read(head.next_offset, limit=EVENTS_PER_BATCH_MAX)
+        if self.waiting and self.waiting[0].offset < head.next_offset:
             raise LedgerBroken(
-                f"event {head.next_offset} is next, but the log gave {self._waiting[0].offset}"
+                f"event {head.next_offset} is next, but the log gave {self.waiting[0].offset}"
             )
-        return self._waiting[: self._events_max]
+        return self.waiting[: self._events_max]
 
     def _fold(self, records: Sequence[LogRecord]) -> Draft:
         """Fold until the batch is full; an event that raises is folded again alone, then halted."""

@@ -176,13 +176,14 @@ class Worker:
         if not lanes:
             self._ownership.wait(IDLE_WAIT_S)
             return
-        busy = any(lane.folding is not None for lane in lanes)
+        busy = any(lane.folding is not None or lane.has_input for lane in lanes)
         self._reader.pull(BUSY_WAIT_S if busy else IDLE_WAIT_S)
         for lane in lanes:
             if lane.folding is not None and lane.folding.done():
                 self._settle(lane, lane.folding)
             if lane.folding is None and lane.has_input:
-                lane.folding = self._folders.submit(self._fold, lane)
+                if lane.begin_batch(self._clock.steady_ns()):
+                    lane.folding = self._folders.submit(self._fold, lane)
             elif lane.folding is None and self._expirer is not None and lane.store is not None:
                 # Folded to the end of its log: what is still pending now may be due.
                 self._expirer.expire(lane.partition, lane.store)
@@ -200,6 +201,8 @@ class Worker:
             lane.committed_at_ns = self._clock.steady_ns()
             if self._stopping.is_set():
                 break
+            if lane.has_few and not lane.ledger.waiting:
+                return False
         return True
 
     def _settle(self, lane: Lane, folding: Future[bool]) -> None:

@@ -116,7 +116,7 @@ class Fleet:
         for worker in workers:
             await_true(
                 lambda w=worker: any("worker_joining" in line for line in w.lines()),
-                timeout_s=20,
+                timeout_s=60,
                 what="a worker that listens to signals",
             )
             assert 0 == worker.stop()
