@@ -21,7 +21,7 @@ PACE_NS: Final = 25_000_000
 """From the begin of a batch to that of the next of its ledger, while few records wait.
 
 A commit costs the broker as much for one event as for fifty. Measured on two cores busy with much
-else, 1,000 events/s in four partitions: p99 from append to arrival 132 to 167 ms, without 251 to 532.
+else, 1,000 events/s in four partitions: p99 to arrival 132 to 167 ms, without this 200 to 532.
 """
 FAILURES_IN_ROW_MAX: Final = 5
 _DISK_FAILURES: Final = ("no space left", "input/output error", "read-only file system")
