@@ -5,7 +5,6 @@ Built by ``processors.compilation.reading`` and read by activation and validatio
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from schemas.catalogue import Authority, Catalogue, CommitmentType, Scene
 from schemas.event import Sensitivity, TurnRequested
@@ -48,10 +47,6 @@ class Unit:
     predicate_id: str | None
 
 
-SlotState: TypeAlias = Standing
-"""A statement about (subject, slot), with its provenance and interval [from, to)."""
-
-
 @dataclass(frozen=True, slots=True)
 class InForce:
     """A predicate in force and alive, its row id, and the version that it replaced, if any."""
@@ -89,9 +84,9 @@ class Situation:
     contract: tuple[InForce, ...]
     contract_version: int
     contract_digest: bytes
-    slots: Mapping[tuple[str, str], SlotState]
-    stated: Mapping[tuple[str, str], tuple[SlotState, ...]]
-    preferences: Mapping[tuple[str, str], tuple[SlotState, int]]
+    slots: Mapping[tuple[str, str], Standing]
+    stated: Mapping[tuple[str, str], tuple[Standing, ...]]
+    preferences: Mapping[tuple[str, str], tuple[Standing, int]]
     units: tuple[Unit, ...]
     obligations: tuple[tuple[str, ObligationRow], ...]
     proposals: tuple[ProposalRow, ...]

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from processors.activation.coverage import derive_requirements
-from processors.situation import InForce, SlotState
+from processors.situation import InForce
 from processors.validation.assessment import assess
 from processors.validation.basis import Basis
 from processors.validation.validation import decide, repair_early
 from schemas.candidate import Amendment, Candidate, PatchOperation, SlotValue
 from schemas.catalogue import Authority
 from schemas.outcome import EventReference, Verdict
-from schemas.row import CommitmentRow
+from schemas.row import CommitmentRow, Standing
 from tests.situations import DIGEST, commitment_type, in_force, situation
 
 ANSWER = EventReference("answer", 9, bytes([1] * 32))
@@ -73,7 +73,7 @@ def commitment(commitment_type="meal", version=1, result="pending", alternatives
 
 def state(value, authority=Authority.ASSERTED, seq=2):
     """Return a slot's statement, in force from the beginning."""
-    return SlotState(value, authority, f"e{seq}", seq, 0, None)
+    return Standing(value, authority, f"e{seq}", seq, 0, None)
 
 
 def confirmed(predicate, seq=1, predecessor=None):

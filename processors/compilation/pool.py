@@ -25,7 +25,7 @@ from processors.compilation.units import (
     count_answer_units,
     list_statements,
 )
-from processors.situation import SlotState, Unit
+from processors.situation import Unit
 from processors.view import View
 from schemas.catalogue import Authority
 from schemas.event import (
@@ -69,7 +69,7 @@ class Pool:
     scopes: frozenset[str]
     units: list[tuple[int, int, Unit]] = field(default_factory=list)
     stated: dict[Key, list[Bearing]] = field(default_factory=dict)
-    preferences: dict[Key, tuple[SlotState, int]] = field(default_factory=dict)
+    preferences: dict[Key, tuple[Standing, int]] = field(default_factory=dict)
     touched: dict[str, int] = field(default_factory=dict)
     scenes: dict[str, int] = field(default_factory=dict)
 
@@ -100,9 +100,9 @@ def take_contract(pool: Pool, rows: list[PredicateRow]) -> None:
             _state(pool, (subject, slot), Bearing(standing, 0, None, b""))
 
 
-def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, SlotState]:
+def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, Standing]:
     """Return u_t's slots at as_of, and add the units of statements that are not replaced."""
-    slots: dict[Key, SlotState] = {}
+    slots: dict[Key, Standing] = {}
     as_of_ms = pool.as_of_ms
     for key, bearings in pool.stated.items():
         if key[1] in set_slots:
@@ -115,7 +115,7 @@ def settle_pool(pool: Pool, set_slots: tuple[str, ...]) -> dict[Key, SlotState]:
     return slots
 
 
-def _settle_set(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
+def _settle_set(pool: Pool, slots: dict[Key, Standing], key: Key) -> None:
     """Unite a set-valued slot; every part of it stays evidence."""
     bearings = pool.stated[key]
     bearings.sort(key=_BY_PLACE)
@@ -127,7 +127,7 @@ def _settle_set(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
             _take_unit(pool, bearing)
 
 
-def _settle_many(pool: Pool, slots: dict[Key, SlotState], key: Key) -> None:
+def _settle_many(pool: Pool, slots: dict[Key, Standing], key: Key) -> None:
     """Find the statement that wins among several, and those that it leaves as evidence.
 
     A later statement takes the place of an earlier one's unit unless the earlier one is stronger.
@@ -239,7 +239,7 @@ def _take_unit(pool: Pool, bearing: Bearing) -> None:
     pool.units.append((standing.seq, bearing.place, unit))
 
 
-def list_user_values(pool: Pool, ended: list[PredicateRow]) -> dict[Key, tuple[SlotState, ...]]:
+def list_user_values(pool: Pool, ended: list[PredicateRow]) -> dict[Key, tuple[Standing, ...]]:
     """Return every value that the user ever stated about a slot, newest first (spec 5.7).
 
     Asserted and confirmed ones, also those that were replaced, expired or revoked since.

@@ -10,12 +10,11 @@ from processors.activation.coverage import (
     name_proposal,
     name_vacuous,
 )
-from processors.situation import SlotState
 from schemas.candidate import SlotValue
 from schemas.catalogue import Authority, RequirementWeight
 from schemas.observation import HintKind
 from schemas.packet import Requirement, RequirementKind
-from schemas.row import ObligationRow
+from schemas.row import ObligationRow, Standing
 from schemas.turn import TurnMode
 from schemas.value import StringSet
 from tests.situations import (
@@ -173,7 +172,7 @@ def test_the_catalogue_weighs_requirements():
 
 def test_a_contract_against_what_the_user_asserted_asks_for_the_dimensions_of_its_core():
     """Where no type of the scene can be satisfied, each member of the core is a reason."""
-    state = SlotState("fish", Authority.ASSERTED, "e", 1, 0, None)
+    state = Standing("fish", Authority.ASSERTED, "e", 1, 0, None)
     given = situation(
         contract=(
             predicate("p1", 'slots.dish == "soup"', dimensions=("menu",)),
@@ -233,7 +232,7 @@ def test_a_unit_meets_its_dimensions_and_the_slot_whose_value_it_states():
 
 def test_a_slot_is_known_from_state_contract_or_request():
     """Before candidates a slot is covered when u_t, h_t or the request has a value of it."""
-    state = SlotState("soup", Authority.ASSERTED, "e", 1, 0, None)
+    state = Standing("soup", Authority.ASSERTED, "e", 1, 0, None)
     wanted = required_slot("dish")
     fixed = situation(contract=(predicate("p1", 'slots.dish == "soup" and slots.diet != "x"'),))
     bounded = situation(contract=(predicate("p1", 'slots.dish != "soup"'),))
