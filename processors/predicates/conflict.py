@@ -27,6 +27,7 @@ from processors.predicates.linear import measure
 from processors.predicates.satisfiability import contradict, group_formulas
 from processors.predicates.text import PredicateTextError
 from schemas.catalogue import SlotType
+from schemas.predicate import Predicate
 from schemas.value import StringSet, Value
 
 _NO_TYPES: Final[Mapping[str, SlotType]] = MappingProxyType({})
@@ -39,6 +40,11 @@ class Constraint:
     predicate_id: str
     expression: str
     unless: str | None = None
+
+
+def constrain(predicate: Predicate) -> Constraint:
+    """Return a predicate as a constraint; for whom and when it applies is left to the caller."""
+    return Constraint(predicate.predicate_id, predicate.expression, predicate.unless)
 
 
 @dataclass(frozen=True, slots=True)

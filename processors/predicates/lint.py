@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from processors.predicates.checking import check_types, declare_slots
-from processors.predicates.conflict import Constraint, find_conflict
+from processors.predicates.conflict import constrain, find_conflict
 from processors.predicates.evaluation import evaluate
 from processors.predicates.example import find_example
 from processors.predicates.expression import SLOTS, Expression, Or, Unless
@@ -100,9 +100,8 @@ def _find_contradictions(
         yield LintFinding(LintKind.CONTRADICTORY, "no value satisfies it", "")
         return
     together = [other for other in in_force if _may_meet(predicate, other)]
-    constraints = [Constraint(p.predicate_id, p.expression, p.unless) for p in together]
-    added = Constraint(predicate.predicate_id, predicate.expression, predicate.unless)
-    conflict = find_conflict([*constraints, added], types=types)
+    constraints = [constrain(other) for other in together]
+    conflict = find_conflict([*constraints, constrain(predicate)], types=types)
     if conflict is None or find_conflict(constraints, types=types) is not None:
         return  # A contract that contradicts itself already is not this predicate's doing.
     others = tuple(name for name in conflict.core if name != predicate.predicate_id)

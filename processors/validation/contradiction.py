@@ -1,6 +1,6 @@
 """Contradictions in h_t, alone or with what the user stated, and the smallest ways out (5.7 (4)).
 
-Cores come from ``processors.predicates.conflict``. A way out changes one predicate: drop it,
+Cores come from ``processors.activation.conflicts``. A way out changes one predicate: drop it,
 go back to its predecessor, or adopt a value that the user stated or a tool offered; never one
 of a candidate. Nothing is settled here: a way out counts once the user confirms it.
 """
@@ -9,25 +9,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from processors.activation.coverage import is_empty
-from processors.applicability import (
-    applies_to_scene,
-    find_fixings,
-    find_slots,
-    name_occasion,
+from processors.activation.conflicts import (
+    Ground,
+    declare_paths,
+    find_core,
+    list_applicable,
+    name_path,
+    name_state,
 )
+from processors.activation.coverage import is_empty
+from processors.applicability import applies_to_scene, find_fixings, find_slots
 from processors.compilation.proposals import build_slot_predicate
 from processors.predicates import relaxation
-from processors.predicates.applies import applies
-from processors.predicates.conflict import Constraint, find_conflict
-from processors.predicates.expression import SLOTS, STATE, Literal, Path
+from processors.predicates.conflict import constrain
+from processors.predicates.expression import Literal
 from processors.predicates.relaxation import Offer, find_relaxations
-from processors.predicates.rendering import render_path
 from processors.situation import InForce, Situation
 from processors.validation.clarification import render_whole
 from processors.validation.equality import same
 from processors.validation.fixing import list_offered, list_stated
-from schemas.catalogue import SlotType
 from schemas.identity import predicate_digest
 from schemas.outcome import Relaxation, RelaxationKind
 from schemas.predicate import Predicate
@@ -46,19 +46,10 @@ class Contradiction:
     relaxations: tuple[Relaxation, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Ground:
-    """What a type's predicates stand on: themselves, oldest first, slot types and facts."""
-
-    items: tuple[InForce, ...]
-    types: Mapping[str, SlotType]
-    facts: Mapping[str, Value]
-
-
 def find_contradiction(situation: Situation, type_name: str) -> Contradiction | None:
     """Return the core of applicable predicates that no candidate of a type can satisfy."""
     ground = _read_ground(situation, type_name, {})
-    core = _find_core(ground)
+    core = find_core(ground)
     if core is None:
         return None
     offers = {
@@ -93,7 +84,7 @@ def contradict_stated(
         return None
     facts = {name_path(slot): value for slot, value in agreed.items()}
     ground = _read_ground(situation, type_name, facts)
-    core = _find_core(ground)
+    core = find_core(ground)
     offers = {slot: (value, *list_offered(situation, slot)) for slot, value in agreed.items()}
     if core:
         return _conclude(ground, core, offers)
@@ -141,29 +132,10 @@ def list_revisions(item: InForce, slot: str, value: Value) -> Iterator[Predicate
         yield replace(item.row.predicate, expression=fixed.expression, unless=None)
 
 
-def name_path(slot: str) -> str:
-    """Return the path of a commitment slot as predicates write it."""
-    return render_path(Path(SLOTS, (slot,)))
-
-
-def _read_ground(situation: Situation, type_name: str, facts: Mapping[str, Value]) -> _Ground:
-    occasion = name_occasion(situation)
-    items = tuple(
-        sorted(
-            (
-                item
-                for item in situation.contract
-                if applies(item.row.predicate, commitment_type=type_name, occasion=occasion)
-            ),
-            key=lambda item: (item.row.seq, item.row.predicate.predicate_id),
-        )
-    )
-    declared = situation.types.get(type_name)
-    types = {
-        name_path(slot.name): slot.slot_type
-        for slot in (() if declared is None else declared.slots)
-    }
-    return _Ground(items, types, {**_read_states(situation, items), **facts})
+def _read_ground(situation: Situation, type_name: str, facts: Mapping[str, Value]) -> Ground:
+    items = list_applicable(situation, type_name)
+    known = {**_read_states(situation, items), **facts}
+    return Ground(items, declare_paths(situation, type_name), known)
 
 
 def _read_states(situation: Situation, items: tuple[InForce, ...]) -> dict[str, Value]:
@@ -171,33 +143,22 @@ def _read_states(situation: Situation, items: tuple[InForce, ...]) -> dict[str, 
     if any(item.row.predicate.subject not in {"", situation.user} for item in items):
         return {}
     return {
-        render_path(Path(STATE, (slot,))): state.value
+        name_state(slot): state.value
         for (subject, slot), state in situation.slots.items()
         if subject == ""
     }
 
 
-def _find_core(ground: _Ground) -> tuple[InForce, ...] | None:
-    conflict = find_conflict(
-        [_constrain(item.row.predicate) for item in ground.items],
-        types=ground.types,
-        facts=ground.facts,
-    )
-    if conflict is None:
-        return None
-    return tuple(item for item in ground.items if item.row.predicate.predicate_id in conflict.core)
-
-
 def _conclude(
-    ground: _Ground, core: tuple[InForce, ...], offers: Mapping[str, tuple[Value, ...]]
+    ground: Ground, core: tuple[InForce, ...], offers: Mapping[str, tuple[Value, ...]]
 ) -> Contradiction:
     """Return the core with its verified ways out, those that settle everything if any do."""
     members = {item.row.predicate.predicate_id: item for item in core}
     found = find_relaxations(
         tuple(members),
-        [_constrain(item.row.predicate) for item in ground.items],
+        [constrain(item.row.predicate) for item in ground.items],
         predecessors={
-            name: _constrain(item.predecessor.predicate)
+            name: constrain(item.predecessor.predicate)
             for name, item in members.items()
             if item.predecessor is not None
         },
@@ -226,10 +187,6 @@ def _describe(item: InForce, way: relaxation.Relaxation) -> Relaxation:
     assert way.expression is not None, "an adoption has a text"
     revision = replace(predicate, expression=way.expression, unless=way.unless)
     return _relax(RelaxationKind.ADOPT, item, revision)
-
-
-def _constrain(predicate: Predicate) -> Constraint:
-    return Constraint(predicate.predicate_id, predicate.expression, predicate.unless)
 
 
 def _adopt(item: InForce, slot: str, value: Value) -> list[Relaxation]:
