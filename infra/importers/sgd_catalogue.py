@@ -44,6 +44,10 @@ class Service:
     intents: Mapping[str, Intent]
     choices: Mapping[str, tuple[str, ...]]
 
+    def list_required(self) -> frozenset[str]:
+        """Return the slots that some transactional intent must carry."""
+        return frozenset(slot for intent in self.intents.values() for slot in intent.required)
+
 
 def read_services(schema: Any, place: object) -> tuple[Service, ...]:
     """Return the services of one schema.json.

@@ -7,7 +7,7 @@ without a value leaves the other proposals open.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from infra.importers.sgd_state import Memory, Proposal, has_act, list_acts
+from infra.importers.sgd_state import DONT_CARE, Memory, Proposal, has_act, list_acts
 from schemas.event import (
     Event,
     EvidenceRecorded,
@@ -83,14 +83,18 @@ def _decline(memory: Memory, frame: Mapping[str, Any], user: Principal) -> Itera
 def _state_values(memory: Memory, frame: Mapping[str, Any], user: Principal) -> Iterator[Event]:
     """Yield the new and changed values: first those with an act of this turn, then the others.
 
-    A value without an act was carried over, or taken from what the system had said.
+    A value without an act was carried over, or taken from what the system had said. That the user
+    does not care is no value for a slot that a call must carry, since somebody has to choose one:
+    it empties the slot.
     """
     service = frame["service"]
+    needed = memory.services[service].list_required()
     acted = {action["slot"] for action in list_acts(frame, "INFORM", "SELECT")}
     changed = {
         slot: value
         for slot, spellings in sorted(frame["state"]["slot_values"].items())
-        for value in (memory.find_canonical(service, slot, spellings),)
+        for said in (memory.find_canonical(service, slot, spellings),)
+        for value in (None if said == DONT_CARE and slot in needed else said,)
         if spellings and memory.current.get((service, slot)) != value
     }
     intent = memory.find_intent(service)
@@ -108,7 +112,10 @@ def _state_values(memory: Memory, frame: Mapping[str, Any], user: Principal) -> 
         before = memory.current.get((service, slot))
         if before is not None:
             memory.overwritten.setdefault((service, slot), []).append(before)
-        memory.current[service, slot] = value
+        if value is None:
+            del memory.current[service, slot]
+        else:
+            memory.current[service, slot] = value
 
 
 def _quote(

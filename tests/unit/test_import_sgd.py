@@ -186,3 +186,18 @@ def test_replaces_older(folder):
     turns = [*REFUSED, user(act("AFFIRM"), state={"time": "20:00", "place": "Sino"})]
     confirmed = read(folder(turns), PredicateConfirmed)
     assert confirmed[-1].replaces == ("Tables_1.Reserve.time",)
+
+
+def test_not_caring_is_no_value_for_what_a_call_must_carry(folder):
+    """That any time will do empties the required slot; for an optional one it is a value."""
+    any_will_do = {"time": "dontcare", "seats": "dontcare"}
+    turns = [
+        user(act("INFORM", "time", "19:00"), state={"time": "19:00"}),
+        user(act("INFORM", "time", "dontcare"), state=any_will_do),
+        system(act("REQUEST", "time")),
+    ]
+    source = folder(turns)
+
+    stated = [(s.slot, s.value) for form in read(source, FormSubmitted) for s in form.statements]
+    assert [("time", "19:00"), ("time", None), ("seats", "dontcare")] == stated
+    assert {"seats": "dontcare"} == carried(read(source, CandidatesProposed)[-1])

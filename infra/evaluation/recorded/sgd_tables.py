@@ -19,14 +19,6 @@ ACTS: Final = (
 )  # fmt: skip
 EXAMPLES_MAX: Final = 5
 
-OWN_REASONS: Final = {
-    ("request", "clarify_confirm"): (
-        "every required slot has a value, among them that the user does not care: the annotation "
-        "asks for that slot all the same, the pipeline shows what it holds for confirmation"
-    ),
-}
-"""Kinds of disagreement that were looked into, with what they come from."""
-
 EXPLAINED: Final = {
     "commit": "every value that the candidate carries was affirmed already, so nothing is left "
     "to ask (spec 5.6)",
@@ -151,7 +143,7 @@ def list_disagreements(rows: Sequence[SgdRow]) -> list[TableRow]:
             "act": act,
             "reason": reason,
             "turns": len(members),
-            "because": OWN_REASONS.get((point, act), EXPLAINED[act]),
+            "because": EXPLAINED[act],
             "examples": ", ".join(row.turn_id for row in members[:EXAMPLES_MAX]),
         }
         for (point, act, reason), members in sorted(kinds.items())
