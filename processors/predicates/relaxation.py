@@ -6,7 +6,6 @@ never a value of a candidate, so callers pass none. Every relaxation returned is
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
@@ -14,31 +13,26 @@ from processors.predicates.conflict import Constraint, find_conflict, translate_
 from processors.predicates.rendering import render_literal
 from processors.predicates.satisfiability import contradict
 from schemas.catalogue import SlotType
+from schemas.outcome import RelaxationKind
 from schemas.value import RecordValue, Value
 
 _NO_TYPES: Final[Mapping[str, SlotType]] = MappingProxyType({})
 _NO_FACTS: Final[Mapping[str, Value]] = MappingProxyType({})
 
-
-class RelaxationKind(StrEnum):
-    """How a predicate changes, in the order in which relaxations are listed."""
-
-    DROP = "drop"
-    REVERT = "revert"
-    ADOPT = "adopt"
+KINDS: Final = (RelaxationKind.DROP, RelaxationKind.REVERT, RelaxationKind.ADOPT)
+"""How a predicate may change, in the order in which relaxations are listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A value that the user stated or a tool offered for a slot path, and the event it is from."""
+    """A value that the user stated or a tool offered for a slot path."""
 
     path: str
     value: Value
-    event_id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Relaxation:
+class Change:
     """One change of one predicate; ``expression`` and ``unless`` are its new text, if any.
 
     ``resolves_all`` is false when other conflicts of the contract remain after it.
@@ -48,7 +42,6 @@ class Relaxation:
     predicate_id: str
     expression: str | None
     unless: str | None
-    event_id: str
     resolves_all: bool
 
 
@@ -60,41 +53,43 @@ def find_relaxations(
     offers: Sequence[Offer] = (),
     types: Mapping[str, SlotType] = _NO_TYPES,
     facts: Mapping[str, Value] = _NO_FACTS,
-) -> tuple[Relaxation, ...]:
+) -> tuple[Change, ...]:
     """Return the verified relaxations of a core, those that resolve every conflict if any do.
 
     ``predecessors`` holds, by id, what each predicate replaced. Sorted by kind, place in the
-    core, new text and event.
+    core and new text.
     """
     members = {constraint.predicate_id: constraint for constraint in constraints}
-    proposals: list[tuple[RelaxationKind, str, Constraint | None, str]] = []
+    proposals: list[tuple[RelaxationKind, str, Constraint | None]] = []
     for name in core:
-        proposals.append((RelaxationKind.DROP, name, None, ""))
+        proposals.append((RelaxationKind.DROP, name, None))
         if name in predecessors:
-            proposals.append((RelaxationKind.REVERT, name, predecessors[name], ""))
+            proposals.append((RelaxationKind.REVERT, name, predecessors[name]))
         proposals.extend(
-            (RelaxationKind.ADOPT, name, replacement, offer.event_id)
+            (RelaxationKind.ADOPT, name, replacement)
             for offer in offers
             for replacement in _adopt(members[name], offer, types)
         )
-    found: list[Relaxation] = []
-    for kind, name, replacement, event_id in proposals:
+    found: list[Change] = []
+    for kind, name, replacement in proposals:
         inner = _replace([members[member] for member in core], name, replacement)
         if find_conflict(inner, types=types, facts=facts) is not None:
             continue
         whole = find_conflict(_replace(constraints, name, replacement), types=types, facts=facts)
         text = replacement.expression if replacement else None
         unless = replacement.unless if replacement else None
-        found.append(Relaxation(kind, name, text, unless, event_id, whole is None))
-    if any(relaxation.resolves_all for relaxation in found):
-        found = [relaxation for relaxation in found if relaxation.resolves_all]
+        found.append(Change(kind, name, text, unless, whole is None))
+    if any(change.resolves_all for change in found):
+        found = [change for change in found if change.resolves_all]
     order = {name: place for place, name in enumerate(core)}
-    kinds = list(RelaxationKind)
     found.sort(
-        key=lambda r: (
-            kinds.index(r.kind), order[r.predicate_id], r.expression or "", r.event_id
+        key=lambda one: (
+            KINDS.index(one.kind),
+            order[one.predicate_id],
+            one.expression or "",
+            one.unless or "",
         )
-    )  # fmt: skip
+    )
     return tuple(found)
 
 

@@ -5,9 +5,11 @@ Pending turns and their deadlines are rows of ``processors.pending``.
 """
 
 from dataclasses import replace
-from typing import Final
 
+from processors.compilation.commitments import PENDING
 from processors.compilation.findings import list_doubts
+from processors.compilation.proposals import CLOSED, OPEN
+from processors.compilation.reading import ACTIVATION_ID
 from processors.compilation.slots import build_row, build_set_row, list_standings, slot_id
 from processors.situation import Situation
 from processors.validation.basis import Basis
@@ -31,11 +33,6 @@ from schemas.row import (
     TurnRow,
     render_seq,
 )
-
-ACTIVATION_ID: Final = ""
-PENDING: Final = "pending"
-OPEN: Final = "open"
-CLOSED: Final = "closed"
 
 
 def fold_outcome(

@@ -20,10 +20,9 @@ from processors.activation.conflicts import (
 from processors.activation.coverage import is_empty
 from processors.applicability import applies_to_scene, find_fixings, find_slots
 from processors.compilation.proposals import build_slot_predicate
-from processors.predicates import relaxation
 from processors.predicates.conflict import constrain
 from processors.predicates.expression import Literal
-from processors.predicates.relaxation import Offer, find_relaxations
+from processors.predicates.relaxation import KINDS, Change, Offer, find_relaxations
 from processors.situation import InForce, Situation
 from processors.validation.clarification import render_whole
 from processors.validation.equality import same
@@ -34,8 +33,6 @@ from schemas.predicate import Predicate
 from schemas.value import Value
 
 RELAXATIONS_MAX: Final = 32  # Ways out that an act offers.
-
-_KINDS: Final = (RelaxationKind.DROP, RelaxationKind.REVERT, RelaxationKind.ADOPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +160,7 @@ def _conclude(
             if item.predecessor is not None
         },
         offers=[
-            Offer(name_path(slot), value, "")
+            Offer(name_path(slot), value)
             for slot, values in sorted(offers.items())
             for value in values
         ],
@@ -175,13 +172,13 @@ def _conclude(
     return Contradiction(tuple(ordered), _sort(ways))
 
 
-def _describe(item: InForce, way: relaxation.Relaxation) -> Relaxation:
+def _describe(item: InForce, way: Change) -> Relaxation:
     predicate = item.row.predicate
-    if way.kind is relaxation.RelaxationKind.DROP:
+    if way.kind is RelaxationKind.DROP:
         return Relaxation(
             RelaxationKind.DROP, predicate.predicate_id, render_whole(predicate), None
         )
-    if way.kind is relaxation.RelaxationKind.REVERT:
+    if way.kind is RelaxationKind.REVERT:
         assert item.predecessor is not None, "only what has a predecessor goes back to it"
         return _relax(RelaxationKind.REVERT, item, item.predecessor.predicate)
     assert way.expression is not None, "an adoption has a text"
@@ -210,6 +207,6 @@ def _rank_newest(item: InForce) -> tuple[int, str]:
 def _sort(found: list[Relaxation]) -> tuple[Relaxation, ...]:
     unique = {(one.kind, one.predicate_id, one.expression): one for one in found}
     ordered = sorted(
-        unique.values(), key=lambda one: (_KINDS.index(one.kind), one.predicate_id, one.expression)
+        unique.values(), key=lambda one: (KINDS.index(one.kind), one.predicate_id, one.expression)
     )
     return tuple(ordered[:RELAXATIONS_MAX])

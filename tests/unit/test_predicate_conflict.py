@@ -5,8 +5,9 @@ from decimal import Decimal
 import pytest
 
 from processors.predicates.conflict import Conflict, Constraint, find_conflict
-from processors.predicates.relaxation import Offer, RelaxationKind, find_relaxations
+from processors.predicates.relaxation import Offer, find_relaxations
 from schemas.catalogue import SlotType
+from schemas.outcome import RelaxationKind
 from schemas.value import Money, build_record, build_set
 
 
@@ -146,20 +147,20 @@ def test_every_relaxation_resolves():
         CONTRACT,
         predecessors={"P2": Constraint("P0", "slots.nights >= 2")},
         offers=(
-            Offer("slots.nights", 4, "e4"),
-            Offer("slots.nights", 5, "e5"),
-            Offer("slots.nights", 3, "e3"),
-            Offer("slots.price", Money(Decimal(900), "EUR"), "e9"),
+            Offer("slots.nights", 4),
+            Offer("slots.nights", 5),
+            Offer("slots.nights", 3),
+            Offer("slots.price", Money(Decimal(900), "EUR")),
         ),
     )
 
     assert [
-        (RelaxationKind.DROP, "P1", None, ""),
-        (RelaxationKind.DROP, "P2", None, ""),
-        (RelaxationKind.REVERT, "P2", "slots.nights >= 2", ""),
-        (RelaxationKind.ADOPT, "P1", "slots.nights == 5", "e5"),
-        (RelaxationKind.ADOPT, "P2", "slots.nights == 3", "e3"),
-    ] == [(r.kind, r.predicate_id, r.expression, r.event_id) for r in found]
+        (RelaxationKind.DROP, "P1", None),
+        (RelaxationKind.DROP, "P2", None),
+        (RelaxationKind.REVERT, "P2", "slots.nights >= 2"),
+        (RelaxationKind.ADOPT, "P1", "slots.nights == 5"),
+        (RelaxationKind.ADOPT, "P2", "slots.nights == 3"),
+    ] == [(r.kind, r.predicate_id, r.expression) for r in found]
     assert all(relaxation.resolves_all for relaxation in found)
 
 
