@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
@@ -31,7 +31,10 @@ USERS = 300
 CACHE_BYTES = 16 << 20
 """Small, so that the cache is full early and what grows afterwards is a leak."""
 EVENTS_PER_CALL = 40
+EVENTS_PER_SEED = 1_000_000_000
+TURN_SHARE = 0.05
 PAUSE_SECONDS = 0.1
+TOPICS = ("commitments", "repairs", "failures", "rejections")
 MEMORY_GROWTH_MAX = 0.15
 BYTES_PER_EVENT_GROWTH_MAX = 0.5
 
@@ -47,14 +50,19 @@ class Sample:
 
 
 def draw_events(seed: int) -> Iterator[Event]:
-    """Yield observations and turns of a bounded number of users without end."""
+    """Yield observations and turns of a bounded number of users without end, as of now."""
+    for event in _draw_untimed(seed):
+        yield replace(event, occurred_at_ms=int(time.time() * 1_000))
+
+
+def _draw_untimed(seed: int) -> Iterator[Event]:
     draw = random.Random(seed)
-    for number in count(int(time.time())):
+    for number in count(seed * EVENTS_PER_SEED, 3):
         user = f"user-{draw.randrange(USERS)}"
         payload, kind = build_observation(draw)
-        yield build_event(f"{user}", number * 1_000 + seed % 1_000, payload, kind)
-        if number % 20 == 0:
-            yield from build_turn(user, number * 1_000 + 500 + seed % 100)
+        yield build_event(user, number, payload, kind)
+        if draw.random() < TURN_SHARE:
+            yield from build_turn(user, number + 1)
 
 
 def append_for_ever(path: Path, seed: int) -> None:
@@ -140,9 +148,12 @@ def main() -> int:
         with Embedded(path, CoreReducer()) as embedded:
             embedded.fold_pending()
             report = replay(embedded, lambda _, __: None)
-        print(report)
+            put_out = {topic: sum(1 for _ in embedded.outputs(topic)) for topic in TOPICS}
+        print(report, put_out)
         if not report.clean:
             faults.append("the replay differs")
+        if put_out["rejections"] or not put_out["commitments"]:
+            faults.append("events were rejected, or no turn ended in a commitment")
     for fault in faults:
         print(f"FAULT: {fault}")
     return 1 if faults else 0
