@@ -6,6 +6,8 @@ The API key comes from the environment and is shown nowhere.
 from pathlib import Path
 from typing import Final
 
+from httpx import URL, InvalidURL
+
 from infra.backends.local import LocalBackend, ModelMissingError
 from infra.backends.openai import Form, OpenAIBackend
 from infra.backends.port import Backend
@@ -41,6 +43,8 @@ def choose_backend(
         raise BackendChoiceError(str(error)) from None
     except OSError as error:
         raise BackendChoiceError(f"{rest}: {error.strerror}") from None
+    except InvalidURL as error:
+        raise BackendChoiceError(f"{rest}: no address: {error}; write http://HOST:PORT") from None
     if backend is None:
         raise BackendChoiceError(f"{name!r} names no backend; write {FORMS}")
     return backend if record is None else Recorder(backend, record)
@@ -54,7 +58,7 @@ def _build(
     if kind == "recorded" and rest:
         return RecordedBackend(Path(rest))
     if kind == "openai" and rest.startswith(("http://", "https://")):
-        return OpenAIBackend(rest, model=model, api_key=api_key, form=form)
+        return OpenAIBackend(str(URL(rest)), model=model, api_key=api_key, form=form)
     if kind == "local" and not rest:
         return LocalBackend(threads=threads)
     return None

@@ -96,7 +96,9 @@ class RecordedBackend:
         """
         self._lines: dict[tuple[str, int], dict[str, Any]] = {}
         self.model = self.server_version = ""
-        for number, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        # Bytes that are no UTF-8 become half characters, in which no reply was ever recorded.
+        lines = path.read_text("utf-8", "surrogateescape").splitlines()
+        for number, text in enumerate(lines, start=1):
             try:
                 line = json.loads(text)
                 self._lines[str(line["subject"]), int(line["attempt"])] = line

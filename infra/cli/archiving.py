@@ -32,6 +32,7 @@ from infra.cli.console import (
     print_json,
     print_table,
     progress_bar,
+    read_file,
     reported,
 )
 from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
@@ -130,13 +131,13 @@ def verify(
 def read_checkpoint(path: Path, key: Path | None) -> Checkpoint:
     """Return the checkpoint of a file, its signature checked where a key is given."""
     try:
-        note = path.read_text("utf-8")
+        note = read_file(path)
         found = parse_checkpoint(note)
-        if key is not None and not is_signed_by(note, parse_verifier(key.read_text("utf-8"))):
+        if key is not None and not is_signed_by(note, parse_verifier(read_file(key))):
             raise CommandError(
                 f"{path}: not signed by the key in {key}", "do not trust this checkpoint"
             )
-    except (NoteError, CheckpointError, UnicodeDecodeError) as error:
+    except (NoteError, CheckpointError) as error:
         raise CommandError(f"{path}: {error}") from None
     return found
 
@@ -162,8 +163,8 @@ def checkpoint(
                 "a damaged archive gets no checkpoint",
             )
         try:
-            note = sign_checkpoint(read_manifest(archive), parse_signer(key.read_text("utf-8")))
-        except (NoteError, ManifestError, UnicodeDecodeError) as error:
+            note = sign_checkpoint(read_manifest(archive), parse_signer(read_file(key)))
+        except (NoteError, ManifestError) as error:
             raise CommandError(f"{key}: {error}") from None
         if out_ is not None:
             out_.write_text(note, "utf-8")

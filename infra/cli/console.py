@@ -21,6 +21,7 @@ from rich.table import Table
 
 from infra.keys import KeysError
 from infra.opening import open_embedded
+from schemas.record import RecordError
 from streams.embedded import Embedded
 from streams.failures import StreamsError
 from streams.sealing import EventErasedError
@@ -71,7 +72,7 @@ def reported(*, as_json: bool) -> Iterator[None]:
         yield
     except CommandError as error:
         fail(error, as_json=as_json)
-    except (StreamsError, KeysError, EventErasedError) as error:
+    except (StreamsError, KeysError, EventErasedError, RecordError) as error:
         fail(CommandError(str(error)), as_json=as_json)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
@@ -96,7 +97,9 @@ def read_file(path: Path) -> str:
 
 def print_json(data: Any) -> None:
     """Write one JSON document on one line."""
-    sys.stdout.write(json.dumps(data, ensure_ascii=False, sort_keys=False) + "\n")
+    # Where the stream is not UTF-8, the escapes of JSON say what its encoding cannot.
+    plain = str(sys.stdout.encoding).lower().replace("-", "") != "utf8"
+    sys.stdout.write(json.dumps(data, ensure_ascii=plain, sort_keys=False) + "\n")
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -117,9 +120,14 @@ def clean(text: str) -> str:
     return escape(shown)
 
 
+def holds_log(folder: Path) -> bool:
+    """Tell whether a folder is a log, be it a damaged one; any other folder is left as it is."""
+    return folder.is_dir() and any((folder / part).exists() for part in ("manifest.json", "log"))
+
+
 def open_log(folder: Path, *, must_exist: bool = True) -> Embedded:
     """Open the embedded log of a folder."""
-    if must_exist and not folder.is_dir():
+    if must_exist and not holds_log(folder):
         raise CommandError(
             f"there is no log in {folder}",
             "name the folder of a log with --log, or make one with commitments import or init",

@@ -1,0 +1,98 @@
+"""Mistakes on a command line: each is one line that says what is wrong, and changes nothing."""
+
+import json
+import sys
+from io import BytesIO, TextIOWrapper
+
+import pytest
+from typer.testing import CliRunner
+
+from infra.cli import main
+from infra.cli.console import print_json
+from infra.cli.main import app
+from tests.unit.test_lines_in import CATALOGUE, say
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """Return the folder of a log in which one user spoke."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    (folder / "catalogue.json").write_text(json.dumps(CATALOGUE), "utf-8")
+    (folder / "lines").write_text(say("b"), "utf-8")
+    path = ("--log", str(folder / "log"))
+    CliRunner().invoke(app, ["init", *path, "--catalogue", str(folder / "catalogue.json")])
+    CliRunner().invoke(app, ["observe", *path, str(folder / "lines")])
+    return folder / "log"
+
+
+@pytest.mark.parametrize("name", ["--budget-main", "--budget-tail"])
+def test_a_number_without_end_is_named(log, name):
+    """A budget that no record can hold is an error that names it, and nothing is appended."""
+    asked = ("turn", "--log", str(log), "--user", "ada", "--scene", "book", name, str(2**70))
+
+    result = CliRunner().invoke(app, [*asked, "--json"])
+
+    assert 2 == result.exit_code, result.output
+    assert name.removeprefix("--").replace("-", "_") in json.loads(result.stderr)["error"]
+
+
+@pytest.mark.parametrize("backend", ["recorded:{binary}", "openai:http://[::bad"])
+def test_a_backend_that_cannot_be_is_named(log, backend):
+    """A binary file for a recording and a broken address are errors that repeat them."""
+    binary = log.parent / "binary"
+    binary.write_bytes(b"\xff\xfe\x00")
+    named = backend.format(binary=binary)
+    asked = ("turn", "--log", str(log), "--user", "ada", "--scene", "book", "--backend", named)
+
+    result = CliRunner().invoke(app, [*asked, "--json"])
+
+    assert 2 == result.exit_code, result.output
+    assert named.partition(":")[2] in json.loads(result.stderr)["error"]
+
+
+@pytest.mark.parametrize("command", ["run", "outputs"])
+def test_a_folder_that_is_no_log_is_left_as_it_is(tmp_path, command):
+    """Given a mistyped --log that names another folder, nothing is written into it."""
+    (tmp_path / "letter.txt").write_text("dear", "utf-8")
+
+    result = CliRunner().invoke(app, [command, "--log", str(tmp_path), "--json"])
+
+    assert 2 == result.exit_code, result.output
+    assert "there is no log" in json.loads(result.stderr)["error"]
+    assert ["letter.txt"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_an_argument_that_is_no_text_is_refused_by_its_place(monkeypatch, capsys):
+    """Bytes that are no UTF-8 end the command with the argument's number."""
+    monkeypatch.setattr(sys, "argv", ["commitments", "history", "ad\udcff"])
+
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+
+    assert 2 == ended.value.code
+    assert "argument 2" in capsys.readouterr().err
+
+
+def test_a_setting_of_the_environment_that_does_not_read_is_named(monkeypatch, capsys):
+    """A wrong variable ends the command with its name and no traceback."""
+    monkeypatch.setattr(sys, "argv", ["commitments", "rotate-keys"])
+    monkeypatch.setenv("COMMITMENTS_CACHE_BYTES", "plenty")
+
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+
+    assert 2 == ended.value.code
+    assert "COMMITMENTS_CACHE_BYTES" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_json_is_whole_on_a_stream_of_any_encoding(monkeypatch, encoding):
+    """What a terminal's encoding lacks is written as escapes of JSON."""
+    stream = TextIOWrapper(BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+
+    print_json({"text": "für \u0430da 😀"})
+
+    stream.flush()
+    written = stream.buffer.getvalue()
+    assert {"text": "für \u0430da 😀"} == json.loads(written.decode(encoding))
