@@ -55,11 +55,14 @@ OTHERS = 400
 
 @contextmanager
 def scratch():
-    """Yield an embedded log in a folder that goes away."""
+    """Yield an embedded log in a folder that goes away; figures of rejected events are none."""
     folder = Path(tempfile.mkdtemp(prefix="commitments-bench-"))
     try:
         with Embedded(folder / "log", CoreReducer()) as embedded:
             yield embedded
+            embedded.fold_pending()
+            rejected = next(iter(embedded.outputs("rejections")), None)
+            assert rejected is None, f"the event at offset {rejected.offset} was rejected"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
