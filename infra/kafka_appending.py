@@ -17,7 +17,6 @@ from schemas.partition import partition_of
 from schemas.topics import EVENTS, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
-from streams.kafka_log import quiet_logger
 
 FLUSH_TIMEOUT_S: Final = 60.0
 POLL_EVERY: Final = 1_000
@@ -38,7 +37,7 @@ class EventProducer:
         self._topic = name_topic(EVENTS, prefix=prefix)
         self._partitions = partitions
         self._producer: Any = connection.clients.producer(
-            describe_for_ledger(connection) | _PRODUCER, quiet_logger()
+            describe_for_ledger(connection) | _PRODUCER
         )
         self._failed: list[str] = []
         self._keys = configured_keys()

@@ -22,7 +22,6 @@ from schemas.codec import DecodeError
 from schemas.topics import find_topic, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
-from streams.kafka_log import quiet_logger
 
 REMEMBERED_DEFAULT: Final = 100_000
 POLL_S: Final = 0.5
@@ -68,7 +67,7 @@ class OutcomeReader:
         """
         self._names = {name_topic(find_topic(name), prefix=prefix): name for name in topics}
         self._consumer = connection.clients.consumer(
-            describe_for_ledger(connection) | _CONSUMER | {"group.id": group}, quiet_logger()
+            describe_for_ledger(connection) | _CONSUMER | {"group.id": group}
         )
         self._consumer.subscribe(sorted(self._names))
         self._seen: OrderedDict[bytes, None] = OrderedDict()

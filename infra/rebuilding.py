@@ -20,7 +20,7 @@ from streams.authentication import RecordedCheck
 from streams.connection import Connection, describe_for_ledger
 from streams.core_reducer import CoreReducer
 from streams.failures import StoreUnavailable
-from streams.kafka_log import describe_topic_id, quiet_logger
+from streams.kafka_log import describe_topic_id
 from streams.kafka_store import Place
 from streams.rebuilding import FindFate, Rebuilt, rebuild_partition
 from streams.transactions import ask_cluster_id
@@ -74,7 +74,7 @@ def _build_core(partition: int, find_fate: FindFate) -> CoreReducer:
 
 
 def _refuse_running(connection: Connection, group: str) -> None:
-    admin = connection.clients.admin(describe_for_ledger(connection), quiet_logger())
+    admin = connection.clients.admin(describe_for_ledger(connection))
     try:
         future = admin.describe_consumer_groups([group], request_timeout=ASK_TIMEOUT_S)[group]
         members = len(future.result(2 * ASK_TIMEOUT_S).members)

@@ -24,7 +24,7 @@ from streams.authentication import KeyRing
 from streams.committed import CommittedPartition
 from streams.connection import Connection, describe_for_admin, describe_for_ledger
 from streams.failures import KeysMissing, LogGap, StoreUnavailable
-from streams.kafka_log import describe_topic_id, quiet_logger
+from streams.kafka_log import describe_topic_id
 from streams.ledger_bytes import digest_record
 from streams.ports import LogRecord
 
@@ -163,9 +163,7 @@ def _write(
     total: int,
 ) -> tuple[list[_Written], int]:
     """Append every record with its own time; return what each partition must now hold."""
-    producer = connection.clients.producer(
-        describe_for_ledger(connection) | _PRODUCER, quiet_logger()
-    )
+    producer = connection.clients.producer(describe_for_ledger(connection) | _PRODUCER)
     topic, keys = name_topic(EVENTS, prefix=wanted.prefix), configured_keys()
     written = [_Written() for _ in range(wanted.partitions)]
     failed: list[str] = []

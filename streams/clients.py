@@ -4,6 +4,7 @@ Whatever the ledger asks of a broker goes through here, so that a simulated brok
 a real one. No setting is chosen here, and no answer is judged.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -21,15 +22,15 @@ class Clients(Protocol):
         """Return the clock of waits and of local stamps."""
         ...
 
-    def producer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def producer(self, settings: Mapping[str, object]) -> Any:
         """Return a producer."""
         ...
 
-    def consumer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def consumer(self, settings: Mapping[str, object]) -> Any:
         """Return a consumer."""
         ...
 
-    def admin(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def admin(self, settings: Mapping[str, object]) -> Any:
         """Return an administrator."""
         ...
 
@@ -46,14 +47,23 @@ class KafkaClients:
         """Return the machine's clock."""
         return self._clock
 
-    def producer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def producer(self, settings: Mapping[str, object]) -> Any:
         """Return a producer that connects when it is first used."""
-        return Producer(dict(settings), logger=logger)
+        return Producer(dict(settings), logger=_quiet_logger())
 
-    def consumer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def consumer(self, settings: Mapping[str, object]) -> Any:
         """Return a consumer that connects when it is first used."""
-        return Consumer(dict(settings), logger=logger)
+        return Consumer(dict(settings), logger=_quiet_logger())
 
-    def admin(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def admin(self, settings: Mapping[str, object]) -> Any:
         """Return an administrator that connects when it is first used."""
-        return AdminClient(dict(settings), logger=logger)
+        return AdminClient(dict(settings), logger=_quiet_logger())
+
+
+def _quiet_logger() -> Any:
+    """Return a logger for librdkafka's own lines: they repeat what our failures say."""
+    logger = logging.getLogger("librdkafka")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+        logger.propagate = False
+    return logger

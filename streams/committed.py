@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
-from streams.kafka_log import ASK_TIMEOUT_S, quiet_logger
+from streams.kafka_log import ASK_TIMEOUT_S
 from streams.ports import LogBounds
 
 READ_MANY: Final = 4_000
@@ -36,7 +36,7 @@ class CommittedPartition:
             "fetch.wait.max.ms": 50,
         }
         self.clock = connection.clients.clock
-        self._consumer = connection.clients.consumer(settings, quiet_logger())
+        self._consumer = connection.clients.consumer(settings)
 
     def __enter__(self) -> Self:
         """Return itself; leaving the block disconnects."""

@@ -13,7 +13,6 @@ from schemas.identity import prefix_lengths
 from schemas.row import DeadlineRow
 from streams.connection import Connection, describe_for_ledger
 from streams.core_reducer import list_due
-from streams.kafka_log import quiet_logger
 from streams.ports import NewRecord, RowReader
 
 EXPIRE_EVERY_NS: Final = 1_000_000_000
@@ -84,7 +83,7 @@ class Expirer:
 
     def _open(self) -> Any:
         if self._producer is None:
-            self._producer = self._clients.producer(self._settings, quiet_logger())
+            self._producer = self._clients.producer(self._settings)
         return self._producer
 
 

@@ -4,11 +4,10 @@ Positions come from the ledgers only; committed offsets are written for lag tool
 Nothing is decided about a record here.
 """
 
-import logging
 import struct
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from confluent_kafka import (
     KafkaError,
@@ -59,7 +58,7 @@ class EventReader:
         self._logs: dict[int, KafkaLog] = {}
         settings = describe_for_ledger(connection) | _EVENTS_CONSUMER | {"group.id": group}
         self.clock = connection.clients.clock
-        self.consumer = connection.clients.consumer(settings, quiet_logger())
+        self.consumer = connection.clients.consumer(settings)
 
     def open(self, partition: int) -> "KafkaLog":
         """Return the log of a partition; it is at no position before its first read."""
@@ -218,22 +217,13 @@ class KafkaLog:
         )
 
 
-def quiet_logger() -> Any:
-    """Return a logger for librdkafka's own lines: they repeat what our failures say."""
-    logger = logging.getLogger("librdkafka")
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
-        logger.propagate = False
-    return logger
-
-
 def describe_topic_id(connection: Connection, topic: str) -> tuple[str, int]:
     """Return the id that Kafka gave the topic when it was created, and its partition count.
 
     Raises:
         StoreUnavailable: no answer, or no such topic.
     """
-    admin = connection.clients.admin(describe_for_ledger(connection), quiet_logger())
+    admin = connection.clients.admin(describe_for_ledger(connection))
     try:
         future = admin.describe_topics(TopicCollection([topic]), request_timeout=ASK_TIMEOUT_S)[
             topic

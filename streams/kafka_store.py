@@ -25,7 +25,6 @@ from streams.failures import (
     StoreDamaged,
     StoreUnavailable,
 )
-from streams.kafka_log import quiet_logger
 from streams.kafka_rows import (
     IDENTITY_HEADER,
     OpenCopy,
@@ -271,7 +270,6 @@ def open_producer(place: Place) -> Any:
         describe_for_ledger(place.connection)
         | _LEDGER_PRODUCER
         | {"transactional.id": place.transactional_id},
-        quiet_logger(),
     )
     try:
         producer.init_transactions(FENCE_TIMEOUT_S)

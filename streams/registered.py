@@ -66,17 +66,17 @@ class RegisteredClients:
         """Return the clock of the clients."""
         return self._clients.clock
 
-    def producer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def producer(self, settings: Mapping[str, object]) -> Any:
         """Return a producer that wraps what it is given."""
-        return _Producer(self._clients.producer(settings, logger), self)
+        return _Producer(self._clients.producer(settings), self)
 
-    def consumer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def consumer(self, settings: Mapping[str, object]) -> Any:
         """Return a consumer whose messages are unwrapped."""
-        return _Consumer(self._clients.consumer(settings, logger), self)
+        return _Consumer(self._clients.consumer(settings), self)
 
-    def admin(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def admin(self, settings: Mapping[str, object]) -> Any:
         """Return an administrator."""
-        return self._clients.admin(settings, logger)
+        return self._clients.admin(settings)
 
     def wrap(self, topic: str, value: bytes | None) -> bytes | None:
         """Return a value as it stands on a topic."""

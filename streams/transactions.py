@@ -8,7 +8,7 @@ from confluent_kafka.admin import OffsetSpec
 
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
-from streams.kafka_log import ASK_TIMEOUT_S, quiet_logger
+from streams.kafka_log import ASK_TIMEOUT_S
 
 DECIDE_TIMEOUT_S: Final = 65.0
 """Just above transaction.max.timeout.ms: the broker has aborted whatever was abandoned by then."""
@@ -55,7 +55,7 @@ def ask_cluster_id(connection: Connection) -> str:
 
 
 def _open_admin(connection: Connection) -> Any:
-    return connection.clients.admin(describe_for_ledger(connection), quiet_logger())
+    return connection.clients.admin(describe_for_ledger(connection))
 
 
 def _ask_ends(

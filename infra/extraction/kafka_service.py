@@ -18,7 +18,6 @@ from schemas.codec import DecodeError, unframe
 from schemas.event import Event
 from schemas.topics import EVENTS, name_topic
 from streams.connection import describe_for_ledger
-from streams.kafka_log import quiet_logger
 
 POLL_S: Final = 0.2
 COMMIT_TIMEOUT_S: Final = 10.0
@@ -52,7 +51,7 @@ class _Service:
         connection = settings.connect()
         group = {"group.id": f"{settings.prefix}extractor"}
         self._consumer: Any = connection.clients.consumer(
-            describe_for_ledger(connection) | _CONSUMER | group, quiet_logger()
+            describe_for_ledger(connection) | _CONSUMER | group
         )
         self._producer = EventProducer(
             connection, prefix=settings.prefix, partitions=settings.partitions

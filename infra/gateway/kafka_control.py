@@ -24,7 +24,6 @@ from schemas.topics import LEDGERS, TOPICS, name_topic
 from schemas.turn import CandidatesProposed
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
-from streams.kafka_log import quiet_logger
 
 FOLD_SECONDS_MAX: Final = 30.0
 OUTCOME_SECONDS_MAX: Final = 3.0
@@ -65,7 +64,7 @@ class KafkaControl:
         """Begin to follow the outputs of every partition from now on."""
         self._producer = _PlacedProducer(connection, prefix=prefix, partitions=partitions)
         self._consumer: Any = connection.clients.consumer(
-            describe_for_ledger(connection) | _CONSUMER, quiet_logger()
+            describe_for_ledger(connection) | _CONSUMER
         )
         self._topics = {
             name_topic(topic, prefix=prefix): topic.name

@@ -28,7 +28,6 @@ from schemas.packet import Packet
 from schemas.topics import EVENTS, PACKETS, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
-from streams.kafka_log import quiet_logger
 
 POLL_S: Final = 0.1
 COMMIT_TIMEOUT_S: Final = 10.0
@@ -88,7 +87,7 @@ class GeneratorService:
             "session.timeout.ms": int(1_000 * settings.session_timeout_s),
         }
         self._consumer: Any = connection.clients.consumer(
-            describe_for_ledger(connection) | _CONSUMER | group, quiet_logger()
+            describe_for_ledger(connection) | _CONSUMER | group
         )
         self._producer = EventProducer(
             connection, prefix=settings.prefix, partitions=settings.partitions
@@ -185,7 +184,7 @@ class _Catalogues:
         self._partition: int | None = None
         group = {"group.id": f"{prefix}generator-catalogues"}
         self._consumer: Any = connection.clients.consumer(
-            describe_for_ledger(connection) | _CONSUMER | group, quiet_logger()
+            describe_for_ledger(connection) | _CONSUMER | group
         )
 
     def find(self, name: bytes, partition: int) -> Catalogue:

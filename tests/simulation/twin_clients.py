@@ -179,16 +179,16 @@ class TwinClients:
         """Return the simulation's clock."""
         return self._scheduler.clock
 
-    def producer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def producer(self, settings: Mapping[str, object]) -> Any:
         """Return a producer of the transactional id."""
         return self.PRODUCER(self._broker, self._scheduler, str(settings["transactional.id"]))
 
-    def consumer(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def consumer(self, settings: Mapping[str, object]) -> Any:
         """Return a consumer."""
         assert settings["isolation.level"] == "read_committed"
         return self.CONSUMER(self._broker, self._scheduler)
 
-    def admin(self, settings: Mapping[str, object], logger: Any) -> Any:
+    def admin(self, settings: Mapping[str, object]) -> Any:
         """Return an administrator."""
         return self.ADMIN(self._broker, self._scheduler)
 

@@ -31,7 +31,7 @@ class Recorder:
         self.clock = clock
         self.keys = []
 
-    def producer(self, _settings, _logger):
+    def producer(self, _settings):
         return self
 
     def produce(self, _topic, _value, key, _partition):
