@@ -1,4 +1,7 @@
-"""Laws of what a failed ledger on Kafka does next."""
+"""Laws of when a ledger on Kafka folds, and of what a failed one does next."""
+
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -11,10 +14,14 @@ from streams.failures import (
     StoreUnavailable,
     TooManyHalts,
 )
+from streams.kafka_log import KafkaLog
 from streams.lane import (
     BACKOFF_MAX_S,
     BACKOFF_MIN_S,
     FAILURES_IN_ROW_MAX,
+    FEW,
+    PACE_NS,
+    Lane,
     Treatment,
     draw_pause_ns,
     judge,
@@ -53,3 +60,16 @@ def test_pauses_grow_to_their_bound(failures: int) -> None:
     bound_ns = min(BACKOFF_MAX_S, BACKOFF_MIN_S * 2 ** (min(failures, 20) - 1)) * 1e9
 
     assert bound_ns / 2 <= draw_pause_ns(failures) <= bound_ns
+
+
+def test_few_records_wait_for_the_pace_and_many_do_not() -> None:
+    """A lane with few records begins a batch once per pace; with many, or a half batch, at once."""
+    lane = Lane(0, log=cast("KafkaLog", SimpleNamespace(buffered=1)))
+
+    assert lane.begin_batch(now_ns=0)
+    assert not lane.begin_batch(now_ns=PACE_NS - 1)
+    assert lane.begin_batch(now_ns=PACE_NS)
+    lane.more = True
+    assert lane.begin_batch(now_ns=PACE_NS + 1)
+    lane.more, lane.log = False, cast("KafkaLog", SimpleNamespace(buffered=FEW))
+    assert lane.begin_batch(now_ns=PACE_NS + 2)
