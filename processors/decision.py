@@ -11,7 +11,7 @@ from typing import Final
 from processors.activation.coverage import derive_requirements
 from processors.activation.packet import activate, describe_coverage
 from processors.compilation.admission import admit_under
-from processors.compilation.control import read_regime
+from processors.compilation.control import BEFORE_GENESIS, gaps_before_genesis, read_regime
 from processors.compilation.draft import REGIME_ID
 from processors.compilation.folding import fold
 from processors.compilation.reading import read_situation
@@ -31,7 +31,7 @@ from schemas.fate import Fate, FateStatus, RejectionReason
 from schemas.outcome import Commitment, EventReference, Reason, RepairAct, TurnFailure
 from schemas.packet import Packet, Requirement, Uncovered
 from schemas.record import compile_building
-from schemas.row import CatalogueRow, PendingRow, RegimeRow, VerdictRow
+from schemas.row import AttestedRow, CatalogueRow, PendingRow, RegimeRow, VerdictRow
 from schemas.turn import (
     CandidatesProposed,
     FailureKind,
@@ -129,11 +129,11 @@ def record_gap(view: View) -> Changes:
     """Return the change of a gap in the log: one more that no operator has attested (spec 1.8).
 
     Users of the partition, also those first seen later, are incomplete while its gaps exceed
-    the attested ones. A gap before genesis leaves no regime, and nothing is admitted then.
+    the attested ones. Before genesis nothing is admitted; a gap there counts from genesis on.
     """
     regime = view.get(RegimeRow, REGIME_ID)
     if regime is None:
-        return {}
+        return {(AttestedRow, BEFORE_GENESIS): AttestedRow(gaps_before_genesis(view) + 1)}
     return {(RegimeRow, REGIME_ID): replace(regime, gaps=regime.gaps + 1)}
 
 

@@ -1,7 +1,7 @@
 """Control records: what an operator puts in force for a partition; they have no user (spec 1.7)."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from processors.compilation.draft import HEAD_ID, REGIME_ID, Draft
 from processors.view import View
@@ -14,6 +14,9 @@ from schemas.event import (
 )
 from schemas.identity import catalogue_digest
 from schemas.row import AttestedRow, CatalogueRow, RegimeRow, UserHead
+
+BEFORE_GENESIS: Final = ""
+"""The row that counts gaps while there is no regime to count them; no tenant has this id."""
 
 
 def fold_control(draft: Draft, payload: Any) -> None:
@@ -68,8 +71,14 @@ def build_regime(payload: Genesis) -> RegimeRow:
     )  # fmt: skip
 
 
+def gaps_before_genesis(view: View) -> int:
+    """Return how many gaps the log has before its genesis record."""
+    counted = view.get(AttestedRow, BEFORE_GENESIS)
+    return 0 if counted is None else counted.gaps
+
+
 def _fold_genesis(draft: Draft, payload: Genesis) -> None:
-    regime = build_regime(payload)
+    regime = replace(build_regime(payload), gaps=gaps_before_genesis(draft.view))
     draft.changes[RegimeRow, REGIME_ID] = regime
     draft.changes[CatalogueRow, regime.catalogue_digest.hex()] = CatalogueRow(payload.catalogue)
 
