@@ -4,7 +4,7 @@ Rules, stated once. A month added to a day that the target month lacks gives tha
 day. A local time that summer time skips is read with the offset before the change, so it lies
 later by the skipped span; one that occurs twice is the earlier. A duration of nothing changes
 nothing. Zones come from the ``tzdata`` package only, never from the machine, so that every
-replay reads the same tables; a ruleset pins their version, ``ZONE_TABLES_VERSION``.
+replay under one lock file reads the same tables.
 """
 
 from calendar import monthrange
@@ -18,7 +18,7 @@ import tzdata  # type: ignore[import-untyped]
 
 from schemas.value import Period
 
-ZONE_TABLES_VERSION: Final[str] = tzdata.IANA_VERSION
+_TABLES: Final = resources.files(tzdata) / "zoneinfo"
 UNIVERSAL: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """The instant from which all milliseconds count."""
 _MILLISECOND: Final = timedelta(milliseconds=1)
@@ -39,7 +39,7 @@ def find_zone(name: str) -> tzinfo | None:
     parts = name.split("/")
     if not all(part and _NAME_CHARACTERS.issuperset(part) for part in parts):
         return None
-    table = resources.files("tzdata").joinpath("zoneinfo", *parts)
+    table = _TABLES.joinpath(*parts)
     if not table.is_file():
         return None
     try:

@@ -1,7 +1,7 @@
 """When two strings are the same: exact, folded or by whole words (spec 2.5).
 
-Every function is total and pure. The Unicode tables are the interpreter's own; a ruleset pins
-their version, ``UNICODE_VERSION``. No expression and no verdict is known here.
+Every function is total and pure. The Unicode tables are the interpreter's own. No expression
+and no verdict is known here.
 """
 
 import unicodedata
@@ -9,8 +9,6 @@ from functools import lru_cache
 from typing import Final
 
 from processors.limits import FOLDED_MAX
-
-UNICODE_VERSION: Final = unicodedata.unidata_version
 
 _SPACES: Final = frozenset("\t\n\r")
 _UNKNOWN_CATEGORIES: Final = frozenset({"Cc", "Cn", "Co", "Cs"})
