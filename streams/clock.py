@@ -1,6 +1,7 @@
-"""The only clock of the streams package, with its simulated twin.
+"""The clock of logs, ledgers and waits, with its simulated twin.
 
 It stamps appends and bounds how long a batch folds; no decision of the core reads it (spec 1.3).
+Group membership alone counts by the machine's own (streams/ownership.py).
 """
 
 import time

@@ -11,8 +11,7 @@ from typing import Any, Final, NoReturn
 
 from confluent_kafka import KafkaError, KafkaException
 
-from schemas.codec import DecodeError
-from schemas.ledger import BatchRecord, Head
+from schemas.ledger import Head
 from schemas.topics import LEDGERS, OUTPUTS, ROWS, name_topic
 from streams.committed import CommittedPartition
 from streams.connection import Connection, describe_for_ledger
@@ -36,7 +35,6 @@ from streams.kafka_rows import (
     restore,
     row_records,
 )
-from streams.ledger_bytes import decode_record
 from streams.ports import Batch
 from streams.row_store import HEAD
 from streams.transactions import await_decided
@@ -133,18 +131,6 @@ class KafkaStore:
     def head(self) -> Head | None:
         """Return the head row that is committed, or None before the first batch."""
         return self._head
-
-    def last_record(self) -> BatchRecord | None:
-        """Return the last committed record of `ledgers`."""
-        place = self._place
-        with CommittedPartition(
-            place.connection, topic=self._ledgers_name, partition=place.partition
-        ) as ledgers:
-            message = ledgers.read_last(lambda found: found.value() is not None)
-        try:
-            return None if message is None else decode_record(message.value())
-        except DecodeError as error:
-            raise LedgerBroken(f"{self._ledgers_name}: {error}") from None
 
     def verify(self, head: Head | None) -> None:
         """Raise StoreDamaged unless head is the committed one; open() has proved the rows by it."""

@@ -195,10 +195,6 @@ class Store(RowReader, Protocol):
         """Return the head row, or None for a store that never committed."""
         ...
 
-    def last_record(self) -> BatchRecord | None:
-        """Return the ledger record of the last committed batch."""
-        ...
-
     def verify(self, head: Head | None) -> None:
         """Raise StoreDamaged unless row count and row-set digest equal the head's."""
         ...

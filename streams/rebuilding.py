@@ -143,9 +143,6 @@ class _RowsOnly:
     def head(self) -> Head | None:
         return self._head
 
-    def last_record(self) -> BatchRecord | None:
-        return None
-
     def verify(self, head: Head | None) -> None:
         """Accept: the rows begin empty and every batch is proved."""
 

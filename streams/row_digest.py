@@ -23,12 +23,6 @@ def digest_row(key: bytes, value: bytes) -> int:
     return int.from_bytes(hashlib.sha256(prefixed).digest(), "big")
 
 
-def change_row(rows: RowReader, key: bytes, value: bytes | None) -> RowChange:
-    """Return the change of a committed row to this value."""
-    after = None if value is None else digest_row(key, value)
-    return key, digest_committed(rows, key), after, value
-
-
 def digest_committed(rows: RowReader, key: bytes) -> int | None:
     """Return the part of the row that stands under this key, None for no row."""
     value = rows.get(key)

@@ -8,7 +8,7 @@ import pytest
 from streams.embedded import Embedded, FoldCounts
 from streams.failures import FolderRefused, LogDamaged, LogShortened, StoreUnavailable
 from streams.ports import Finished, Folded, LogRecord, NewRecord, OutputRecord, RowReader
-from streams.row_digest import change_row
+from streams.row_digest import digest_committed, digest_row
 from streams.row_store import open_writer
 from tests.simulation.counting import CountingReducer
 
@@ -155,7 +155,11 @@ class TableReducer(CountingReducer):
         """Release what was held back."""
         held, self._held = self._held, {}
         outputs = tuple(OutputRecord("states", key, value) for key, value in held.items())
-        return Finished([change_row(self._rows, *item) for item in held.items()], outputs)
+        changes = [
+            (key, digest_committed(self._rows, key), value and digest_row(key, value), value)
+            for key, value in held.items()
+        ]
+        return Finished(changes, outputs)
 
     def reset(self) -> None:
         """Forget what was held back."""
