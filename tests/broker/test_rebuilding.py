@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,11 @@ from streams.failures import LedgerBroken, LogGap
 from streams.kafka_log import describe_topic_id
 from streams.kafka_store import Place
 from streams.lane import Phase
+from streams.ports import Folded, LogRecord, OutputRecord, RowReader
 from streams.rebuilding import Rebuilt, rebuild_partition
 from streams.transactions import ask_cluster_id
 from tests.broker.appending import append_values
-from tests.broker.checker import assert_exact
+from tests.broker.checker import assert_exact, check_counting
 from tests.broker.counting import CountingReducer
 from tests.broker.histories import (
     append_history,
@@ -45,11 +47,26 @@ class _DiedError(Exception):
     """Ends a command in its middle."""
 
 
+class _NextCore(CountingReducer):
+    """Decides as the core before it, and writes its rows in another form."""
+
+    version = "counting-2"
+
+    def fold(self, rows: RowReader, record: LogRecord) -> Folded:
+        """Count in rows that begin with their format."""
+        key = record.key or b""
+        text = b"%d" % (int((rows.get(key) or b"20")[1:]) + 1)
+        output = OutputRecord("commitments", key, b"%b %b" % (text, record.value or b""))
+        return Folded(b"", {key: b"2" + text}, (output,))
+
+
 def _ignore(_done: int, _left: int) -> None:
     """Show no progress."""
 
 
-def _rebuild_counts(connection: Connection, prefix: str, folder: Path) -> Rebuilt:
+def _rebuild_counts(
+    connection: Connection, prefix: str, folder: Path, core: type = CountingReducer
+) -> Rebuilt:
     topic_id, _ = describe_topic_id(connection, f"{prefix}events")
     place = Place(
         connection=connection,
@@ -59,7 +76,7 @@ def _rebuild_counts(connection: Connection, prefix: str, folder: Path) -> Rebuil
         folder=folder,
     )
     with WholeLog(connection, prefix=prefix, topic_id=topic_id, partition=0) as log:
-        return rebuild_partition(place, log, lambda _: CountingReducer(), _ignore)
+        return rebuild_partition(place, log, lambda _: core(), _ignore)
 
 
 def _read_rows(broker: Broker, prefix: str) -> dict[bytes, bytes]:
@@ -102,6 +119,31 @@ def test_damaged_rows_are_rebuilt_even_after_a_rebuild_that_died(
     with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
         worker.await_folded(25)
     assert_exact(broker.bootstrap_servers, topics)
+
+
+def test_rows_of_another_core_are_rebuilt_where_it_decided_the_same(
+    broker: Broker, topics: str, tmp_path: Path
+) -> None:
+    """A new core stops at the old rows, rebuilds them in its own form, and goes on exactly."""
+    append_values(broker, f"{topics}events", [b"a"] * 10)
+    with running(broker, topics, tmp_path / "s", CountingReducer) as worker:
+        worker.await_folded(10)
+    with running(broker, topics, tmp_path / "s", _NextCore) as worker:
+        refused = worker.await_phase(Phase.STOPPED).reason
+    connection = Connection(bootstrap_servers=broker.bootstrap_servers)
+
+    rebuilt = _rebuild_counts(connection, topics, tmp_path / "r", _NextCore)
+    append_values(broker, f"{topics}events", [b"b"] * 5)
+    with running(broker, topics, tmp_path / "s", _NextCore) as worker:
+        worker.await_folded(15)
+    rows = _read_rows(broker, topics)
+    verdict = check_counting(broker.bootstrap_servers, topics, 1)
+
+    assert "written by core counting-1" in refused
+    assert (10, 5) == (rebuilt.events, rebuilt.rows)
+    assert {b"23"} == {value for key, value in rows.items() if key != b"h"}
+    # Its rows are not those of the checker's fold, by their form alone.
+    assert replace(verdict, wrong_states=0).faults == 0
 
 
 def test_a_ledger_that_tells_otherwise_leaves_the_rows_alone(
