@@ -25,6 +25,7 @@ else, 1,000 events/s in four partitions, six runs each: p99 from append to arriv
 best 132) instead of 415 (best 200).
 """
 FAILURES_IN_ROW_MAX: Final = 5
+_PASSING: Final = (StoreUnavailable, StoreDamaged, CommitUnknown, LogGap, OSError, MemoryError)
 _DISK_FAILURES: Final = ("no space left", "input/output error", "read-only file system")
 
 
@@ -101,12 +102,13 @@ def judge(error: Exception, *, failures: int) -> Treatment:
     """Return the treatment of a failure, the given number in a row.
 
     A fenced ledger always starts again: only a confirmed lease lets it. Damaged local rows are
-    wiped and restored by the next start. A failing disk ends the process at once. What neither
-    another try nor another worker mends stays stopped.
+    wiped and restored by the next start. A failing disk ends the process at once; memory or
+    files that ran out may be there at another try. What neither another try nor another worker
+    mends stays stopped.
     """
     if isinstance(error, Fenced):
         return Treatment.AGAIN
-    if not isinstance(error, StoreUnavailable | StoreDamaged | CommitUnknown | LogGap):
+    if not isinstance(error, _PASSING):
         return Treatment.STOP
     disk = any(words in str(error).lower() for words in _DISK_FAILURES)
     return Treatment.EXIT if disk or failures >= FAILURES_IN_ROW_MAX else Treatment.AGAIN

@@ -272,7 +272,7 @@ class Worker:
         self._check_count()
 
     def _count_partitions(self) -> None:
-        """Ask the broker, in a starter's thread: an answer may take as long as it likes."""
+        """Ask the broker, in a starter's thread; a failure says nothing and is asked again."""
         _, self._partitions_now = describe_topic_id(self._settings.connection, self._reader.topic)
 
     def _check_count(self) -> None:

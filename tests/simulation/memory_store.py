@@ -35,10 +35,6 @@ class MemoryStore:
         """Return the head row."""
         return self.stored_head
 
-    def last_record(self) -> BatchRecord | None:
-        """Return the last ledger record."""
-        return self.batches[-1] if self.batches else None
-
     def verify(self, head: Head | None) -> None:
         """Compare rows with the head."""
         found = sum_rows(self.scan(b""))

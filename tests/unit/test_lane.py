@@ -28,7 +28,16 @@ from streams.lane import (
 )
 
 
-@pytest.mark.parametrize("error", [StoreUnavailable("x"), CommitUnknown("x"), StoreDamaged("x")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreUnavailable("x"),
+        CommitUnknown("x"),
+        StoreDamaged("x"),
+        OSError(24, "Too many open files"),
+        MemoryError(),
+    ],
+)
 def test_a_failure_of_the_world_is_tried_again_then_ends_the_process(error: Exception) -> None:
     """What another try may mend is tried again, but not for ever: others may fare better."""
     assert Treatment.AGAIN is judge(error, failures=1)
@@ -40,10 +49,13 @@ def test_a_fenced_ledger_never_ends_the_process() -> None:
     assert Treatment.AGAIN is judge(Fenced("x"), failures=100)
 
 
-@pytest.mark.parametrize("words", ["No space left on device", "Input/output error"])
-def test_a_failing_disk_ends_the_process_at_once(words: str) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [StoreUnavailable("No space left on device"), OSError(5, "Input/output error")],
+)
+def test_a_failing_disk_ends_the_process_at_once(error: Exception) -> None:
     """ENOSPC and EIO are not tried again on the same disk."""
-    assert Treatment.EXIT is judge(StoreUnavailable(words), failures=1)
+    assert Treatment.EXIT is judge(error, failures=1)
 
 
 @pytest.mark.parametrize(
