@@ -11,7 +11,6 @@ import hashlib
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, NamedTuple, NoReturn
 
 from schemas.archive import ArchivedEvent, ArchivedOutput
@@ -189,19 +188,21 @@ def _check_block(
         _locate(content, start, name, number, count)
         detail = f"a block of {stated} frames in {length} bytes; {count} frames belong here"
         _refuse(name, number, "cut" if end > len(content) else "length", detail)
-    starts, kinds, at = [], 0, start
-    unpack, head = _FRAME.unpack_from, FRAME_BYTES
+    starts: list[int] = []
+    digests: list[bytes] = []
+    kinds, at = 0, start
+    unpack, head, sha256 = _FRAME.unpack_from, FRAME_BYTES, hashlib.sha256
+    keep_start, keep_digest = starts.append, digests.append
     for expected in range(number, number + count):
         body_length, kind, found = unpack(content, at)
         stop = at + head + body_length
         if found != expected or stop > trailer:
             break
-        starts.append(at)
+        keep_start(at)
+        keep_digest(sha256(content[at:stop]).digest())
         kinds |= 1 << kind
         at = stop
     starts.append(at)
-    sha256 = hashlib.sha256
-    digests = [sha256(content[one:stop]).digest() for one, stop in pairwise(starts)]
     kept = content[trailer : end - DIGEST_BYTES]
     leaf = content[end - DIGEST_BYTES : end]
     if at != trailer or kinds & ~_KIND_BITS or b"".join(digests) != kept:

@@ -59,15 +59,15 @@ class _Tree:
 
 
 class _Walked(NamedTuple):
-    """What walking one segment alone came to; digests and leaves each in one piece.
+    """What walking one segment alone came to.
 
     ``controls`` are the bodies of control records with their numbers; ``previous`` is what the
     segment states to stand before it, which only the segment before it can prove.
     """
 
     previous: bytes
-    digests: bytes
-    leaves: bytes
+    digests: list[bytes]
+    leaves: list[bytes]
     controls: tuple[tuple[int, bytes], ...]
     size: int
     fault: Fault | None
@@ -144,8 +144,7 @@ def _walk_segment(folder: Path, partition: int, segment: SegmentEntry) -> _Walke
                 ]
     except FrameFault as found:
         fault = found.fault
-    joined = b"".join(digests), b"".join(leaves)
-    return _Walked(previous, *joined, tuple(controls), len(content), fault)
+    return _Walked(previous, digests, leaves, tuple(controls), len(content), fault)
 
 
 def _check_segments(
@@ -196,8 +195,8 @@ def _check_segment(
         return Fault(segment.name, None, "header", "not as the manifest says: chain")
     if walked.fault is not None:
         return walked.fault
-    found.digests.extend(_split(walked.digests))
-    found.leaves.extend(_split(walked.leaves))
+    found.digests.extend(walked.digests)
+    found.leaves.extend(walked.leaves)
     for place, body in walked.controls:
         try:
             event = decode(ArchivedEvent, body)
@@ -208,11 +207,6 @@ def _check_segment(
     if walked.size != segment.size:
         return Fault(segment.name, None, "counts", f"{walked.size} bytes, not {segment.size}")
     return None
-
-
-def _split(digests: bytes) -> list[bytes]:
-    size = frames.DIGEST_BYTES
-    return [digests[place : place + size] for place in range(0, len(digests), size)]
 
 
 def _check_partition(part: PartitionEntry, found: _Tree) -> Fault | None:
