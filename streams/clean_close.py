@@ -36,6 +36,12 @@ def leave_mark(folder: Folder, head: Head) -> None:
         write_file(_FILES, folder.clean, digest_head(head) + _digest_files(folder.rows))
 
 
+def peek_mark(folder: Folder) -> bytes | None:
+    """Return the digest of the head that the mark vouches for, and leave it; None for none."""
+    content = read_file(_FILES, folder.clean)
+    return None if content is None else content[:_DIGEST_BYTES]
+
+
 def take_mark(folder: Folder) -> bytes | None:
     """Remove the mark and return the digest of the head that it vouches for, None for none.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from schemas.ledger import Head
-from streams.clean_close import Proof, leave_mark, take_mark
+from streams.clean_close import Proof, leave_mark, peek_mark, take_mark
 from streams.clock import Clock, SystemClock
 from streams.collection import collecting_rarely
 from streams.crash_points import reach
@@ -28,7 +28,7 @@ from streams.ledger_copy import LedgerCopy
 from streams.local_log import SEGMENT_BYTES, LocalLog
 from streams.opening import Opener, PlainOpener
 from streams.ports import NewRecord, PlacedOutput, Reducer
-from streams.row_reader import open_reader
+from streams.row_reader import open_settled
 from streams.row_store import RowStore, open_writer, wipe
 
 Progress = Callable[[int, int], None]
@@ -36,8 +36,6 @@ Progress = Callable[[int, int], None]
 
 REBUILDS_MAX: Final = 2
 """A store that is damaged again right after being rebuilt stands on a failing disk."""
-READER_ATTEMPTS_MAX: Final = 5
-"""A reader may open the store just while its writer replaces files; a later try sees them all."""
 POLL_MS: Final = 10
 POLL_MS_MAX: Final = 80
 
@@ -223,7 +221,7 @@ class Embedded:
         """Open what is committed for reading beside the writer; None if nothing is yet."""
         scratch = Path(tempfile.mkdtemp(prefix="commitments-reader-"))
         try:
-            store = self._open_reader(scratch)
+            store = self._open_vouched(scratch)
             try:
                 yield store
             finally:
@@ -284,14 +282,16 @@ class Embedded:
             done = head.next_offset - begun.next_offset
             progress(done, self.log.bounds().end - head.next_offset)
 
-    def _open_reader(self, scratch: Path) -> RowStore | None:
-        attempt = 1
-        while self._files.exists(self._folder.rows / "CURRENT"):
-            try:
-                return open_reader(self._folder.rows, scratch)
-            except StoreDamaged:
-                if attempt == READER_ATTEMPTS_MAX:
-                    raise
-                attempt += 1
-                self._clock.wait(POLL_MS)
-        return None
+    def _open_vouched(self, scratch: Path) -> RowStore | None:
+        """Open for reading; a reader passes over files that are gone, and would show less."""
+        vouched = peek_mark(self._folder)
+        store = open_settled(self._folder.rows, scratch / "first", self._clock)
+        if vouched is None or peek_mark(self._folder) != vouched:
+            return store  # Somebody folds, or did not close: the next fold proves the rows.
+        head = None if store is None else store.head()
+        if head is not None and digest_head(head) == vouched:
+            return store
+        if store is not None:
+            store.close()
+        self.repair()
+        return open_settled(self._folder.rows, scratch / "again", self._clock)

@@ -232,5 +232,9 @@ def read_file(files: Files, path: Path) -> bytes | None:
         return None
     try:
         return files.read(handle, start=0, length=files.size(handle))
+    except OSError as error:
+        # Only opening names the file; a folder in its place shows first when it is read.
+        error.filename = error.filename or str(path)
+        raise
     finally:
         files.close(handle)

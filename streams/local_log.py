@@ -194,6 +194,9 @@ class LocalLog:
         exists = self._files.exists(path)
         handle = self._files.open_write(path) if exists else self._files.create(path)
         try:
-            self._files.write(handle, encode_published(published, self._identity), start=0)
+            content = encode_published(published, self._identity)
+            self._files.write(handle, content, start=0)
+            if self._files.size(handle) > len(content):  # Else what is behind it never checks.
+                self._files.cut(handle, length=len(content))
         finally:
             self._files.close(handle)

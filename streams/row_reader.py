@@ -8,11 +8,16 @@ from typing import Final
 
 from rocksdict import AccessType, Rdict
 
-from streams.failures import StoreUnavailable
+from streams.clock import Clock
+from streams.failures import StoreDamaged, StoreUnavailable
 from streams.row_store import RowStore, build_options, classify
 
 LOOKS_MAX: Final = 50
 """A writer moves rows between files a few times a second at most; a look takes milliseconds."""
+
+READER_ATTEMPTS_MAX: Final = 5
+"""A reader may open the store just while its writer replaces files; a later try sees them all."""
+POLL_MS: Final = 10
 
 
 def open_reader(path: Path, scratch: Path) -> RowStore:
@@ -38,6 +43,20 @@ def open_reader(path: Path, scratch: Path) -> RowStore:
     except Exception as error:
         raise classify(error, str(path)) from error
     raise StoreUnavailable(f"row store {path}: it changes faster than it can be read; try again")
+
+
+def open_settled(path: Path, scratch: Path, clock: Clock) -> RowStore | None:
+    """Open the store as ``open_reader``, trying again behind a writer; None if there is none."""
+    attempt = 1
+    while (path / "CURRENT").exists():
+        try:
+            return open_reader(path, scratch)
+        except StoreDamaged:
+            if attempt == READER_ATTEMPTS_MAX:
+                raise
+            attempt += 1
+            clock.wait(POLL_MS)
+    return None
 
 
 def _list_files(path: Path) -> list[str]:

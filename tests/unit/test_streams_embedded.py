@@ -178,3 +178,34 @@ def test_a_table_keeps_each_keys_last_record(tmp_path: Path) -> None:
             embedded.repair()
             read.append([(o.record.key, o.record.value) for o in embedded.outputs("states")])
     assert [[(b"b", b"3"), (b"c", b"4")]] * 3 == read
+
+
+@pytest.mark.parametrize("lost", ["*.sst", "CURRENT", "*"])
+def test_rows_that_are_gone_are_never_read_as_none(tmp_path: Path, lost: str) -> None:
+    """Given a closed store that loses files, a reader gets every output, as before."""
+    path = make_folder(tmp_path / "log")
+    with Embedded(path, CountingReducer()) as embedded:
+        embedded.compact()
+        expected = read_counts(embedded)
+        for file in (path / "rows").glob(lost):
+            file.unlink()
+        assert expected == read_counts(embedded)
+        assert embedded.head() is not None
+
+
+def test_bytes_behind_the_published_end_go_with_the_next_opening(tmp_path: Path) -> None:
+    """Garbage appended to ``published`` stops nobody: the end is found again and is read."""
+    path = make_folder(tmp_path / "log")
+    for folder in ("log", "ledgers"):
+        with (path / folder / "published").open("ab") as file:
+            file.write(b"garbage")
+    with Embedded(path, CountingReducer()) as embedded:
+        embedded.append(RECORDS[:1])
+        assert 1 == embedded.fold_pending().events
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
+    """The error of a small file that cannot be read says which one."""
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(OSError, match=r"manifest\.json"):
+        Embedded(tmp_path, CountingReducer())
