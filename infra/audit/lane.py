@@ -27,7 +27,7 @@ from streams.ports import Folded, OutputRecord
 from streams.row_digest import EMPTY, digest_row
 from streams.scratch_rows import ScratchRows
 
-EVENTS_PER_CHUNK: Final = 4_000
+EVENTS_PER_CHUNK: Final = 8_000
 CONTROL_KEY: Final = record_key("", "")
 _SHARED_ROWS: Final = frozenset({Kind.REGIME, Kind.CATALOGUE, Kind.ATTESTED})
 _ACCEPTED: Final = Fate(FateStatus.ACCEPTED, None, None, "", "")
