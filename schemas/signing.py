@@ -11,7 +11,6 @@ from typing import Final
 from schemas.codec import DecodeError, encode
 from schemas.event import Event
 
-MAC_BYTES: Final = 32
 KEY_BYTES_MIN: Final = 16
 
 _TEXT_FIELDS: Final = 3  # event_id, tenant, user.

@@ -3,7 +3,6 @@
 Dispatch by payload and the user's head stand here; each payload's own rule has its module.
 """
 
-import hashlib
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -51,6 +50,7 @@ from schemas.event import (
     UtteranceObserved,
     VerdictRecorded,
 )
+from schemas.identity import extend_chain
 from schemas.record import compile_building
 from schemas.row import SourceRow, UserHead
 
@@ -93,7 +93,7 @@ def _fold_head(draft: Draft) -> None:
     draft.changes[UserHead, HEAD_ID] = _build_head(
         arrival.seq,
         arrival.effective_ms,
-        hashlib.sha256(head.chain + arrival.digest).digest(),
+        extend_chain(head.chain, arrival.digest),
         head.contract_version + draft.contract_changes,
         head.predicates + draft.predicates,
         head.pending_turns,

@@ -4,7 +4,6 @@ Both follow from what stands in the clear on the log, so that a history without 
 the same (spec 7.5). When they apply is the driver's business.
 """
 
-import hashlib
 from dataclasses import replace
 
 from processors.compilation.draft import HEAD_ID, NEW_HEAD
@@ -12,6 +11,7 @@ from processors.compilation.window import extend_recent, split_recent
 from processors.limits import ORDER_BLOCK
 from processors.pending import name_deadline
 from processors.view import Changes, View
+from schemas.identity import extend_chain
 from schemas.row import (
     KIND_OF,
     PARTITION_KINDS,
@@ -66,7 +66,7 @@ def pass_erased(view: View, *, seq: int, digest: bytes) -> Changes:
     changes[UserHead, HEAD_ID] = replace(
         head,
         seq=seq,
-        chain=hashlib.sha256(head.chain + digest).digest(),
+        chain=extend_chain(head.chain, digest),
         recent_ids=recent,
         halted=True,
     )
