@@ -30,7 +30,7 @@ SAMPLES = 60
 USERS = 300
 CACHE_BYTES = 16 << 20
 """Small, so that the cache is full early and what grows afterwards is a leak."""
-EVENTS_PER_CALL = 40
+EVENTS_PER_CALL = 20  # 200 a second: what a machine that is busy otherwise still folds.
 EVENTS_PER_SEED = 1_000_000_000
 TURN_SHARE = 0.05
 PAUSE_SECONDS = 0.1
