@@ -5,6 +5,7 @@ error; without it people see tables and sentences. Exit codes: 0 fine, 1 the ans
 (a difference, a wrong line), 2 the command cannot run.
 """
 
+import errno
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +36,18 @@ UserOption = Annotated[str, typer.Option("--user", help="The user.")]
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+_CURES = {
+    errno.ENOSPC: "free space, then run it again; what was acknowledged is kept",
+    errno.EDQUOT: "free space, then run it again; what was acknowledged is kept",
+    errno.EROFS: "make the folder writable, or copy it to where it is",
+    errno.EACCES: "give yourself the right to it, or name another path",
+    errno.EISDIR: "name a file, or move the folder away that stands in its place",
+    errno.ENOTDIR: "name a folder",
+    errno.ENOENT: "check the path",
+}
+"""What to do about a failure of the operating system."""
 
 
 class Exit(StrEnum):
@@ -76,7 +89,8 @@ def reported(*, as_json: bool) -> Iterator[None]:
         fail(CommandError(str(error)), as_json=as_json)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
-        fail(CommandError(f"{place}{error.strerror or error}"), as_json=as_json)
+        message = f"{place}{error.strerror or error}"
+        fail(CommandError(message, _CURES.get(error.errno or 0, "")), as_json=as_json)
 
 
 def read_file(path: Path) -> str:

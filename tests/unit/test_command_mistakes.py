@@ -1,14 +1,16 @@
 """Mistakes on a command line: each is one line that says what is wrong, and changes nothing."""
 
+import errno
 import json
 import sys
 from io import BytesIO, TextIOWrapper
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from infra.cli import main
-from infra.cli.console import print_json
+from infra.cli.console import print_json, reported
 from infra.cli.main import app
 from tests.unit.test_lines_in import CATALOGUE, say
 
@@ -96,3 +98,12 @@ def test_json_is_whole_on_a_stream_of_any_encoding(monkeypatch, encoding):
     stream.flush()
     written = stream.buffer.getvalue()
     assert {"text": "für \u0430da 😀"} == json.loads(written.decode(encoding))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EISDIR])
+def test_a_failure_of_the_disk_comes_with_its_remedy(capsys, number):
+    """Whatever the operating system refuses, a person reads what to do about it."""
+    with pytest.raises(typer.Exit), reported(as_json=True):
+        raise OSError(number, "refused")
+
+    assert json.loads(capsys.readouterr().err)["remedy"]
