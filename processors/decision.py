@@ -6,6 +6,7 @@ is ``compilation``, what a turn may read is ``activation``, what it may say is `
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from processors.activation.coverage import derive_requirements
@@ -59,8 +60,6 @@ _TURN_PAYLOADS: Final = frozenset(
     }
 )
 
-_ACCEPTED: Final = FateStatus.ACCEPTED
-_build_fate: Final = compile_building(Fate)
 _build_step: Final = compile_building(Step)
 
 
@@ -105,11 +104,16 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
         _check_ruleset(lay_over(view, folding.changes))
         return Step(Fate(FateStatus.ACCEPTED, None, None, "", folding.ignored), folding.changes, ())
     if type(event.payload) not in _TURN_PAYLOADS:
-        fate = _build_fate(_ACCEPTED, arrival.seq, None, folding.detail, folding.ignored)
+        fate = _accept(arrival.seq, folding.detail, folding.ignored)
         return _build_step(fate, folding.changes, ())
     turn = _decide_turn(lay_over(view, folding.changes), arrival, stamp)
     fate = Fate(FateStatus.ACCEPTED, arrival.seq, None, "", folding.ignored or turn.ignored)
     return Step(fate, {**folding.changes, **turn.changes}, turn.outputs)
+
+
+@lru_cache(maxsize=4_096)
+def _accept(seq: int, detail: str, ignored: str) -> Fate:
+    return Fate(FateStatus.ACCEPTED, seq, None, detail, ignored)
 
 
 def fault(view: View, event: Event, stamp: Stamp, error: str) -> Step:

@@ -4,6 +4,7 @@ An event's own row, its id and its fate are most of what folding encodes; the li
 alone costs more than their content. ``codec.encode`` gives the same bytes, which a test proves.
 """
 
+from functools import lru_cache
 from typing import Final
 
 from schemas.fate import Fate, FateStatus
@@ -42,4 +43,9 @@ def encode_accepted(fate: Fate) -> bytes | None:
         detail = fate.detail.encode()
         length = encode_long(len(detail))
         return b"".join((_ACCEPTED, encode_long(seq), b"\0", length, detail, b"\0"))
+    return _encode_plain(seq)
+
+
+@lru_cache(maxsize=4_096)
+def _encode_plain(seq: int) -> bytes:
     return _ACCEPTED + encode_long(seq) + _NOTHING_MORE

@@ -68,8 +68,9 @@ class _Table:
     """Rows of one record class of one owner; None stands for a row deleted in this batch.
 
     ``base`` is the key of a row with id "". ``whole``: no stored row is missing here. ``ordered``:
-    ``rows`` stands in id order. ``changed`` holds the ids changed in this batch, with the bytes of
-    an event where known; ``digests`` those of committed rows.
+    ``rows`` stands in id order. ``changed`` holds the ids changed in this batch: with bytes where
+    the row is known to be new, those of the event if it is an event's own; ``digests`` those of
+    committed rows.
     """
 
     record: type
@@ -78,7 +79,7 @@ class _Table:
     rows: dict[str, Any] = field(default_factory=dict)
     whole: bool = False
     ordered: bool = True
-    changed: dict[str, bytes] = field(default_factory=dict)
+    changed: dict[str, bytes | None] = field(default_factory=dict)
     digests: dict[str, int] = field(default_factory=dict)
 
     def forget(self) -> None:
@@ -135,8 +136,12 @@ class UserCache:
             rows[row_id] = row
             if not changed:
                 self._changed.append(table)
-            is_own = record is EventRow and isinstance(row, EventRow) and row.event is event
-            changed[row_id] = event_body if is_own else b""
+            if record is EventRow and isinstance(row, EventRow) and row.event is event:
+                changed[row_id] = event_body  # A seq is taken once.
+            elif record is SeenRow and row_id == view.missed:
+                changed[row_id], view.missed = b"", ""
+            else:
+                changed[row_id] = None
 
     def release(self) -> Released:
         """Return every change since the last call."""
@@ -153,8 +158,8 @@ class UserCache:
         size = 0
         for row_id, event_body in table.changed.items():
             row, key = rows[row_id], base + row_id.encode()
-            if event_body:
-                before = None  # A seq is taken once.
+            if event_body is not None:
+                before = None
             elif row_id in digests:
                 before = digests[row_id]
             else:
@@ -215,7 +220,10 @@ class UserCache:
 
 @dataclass(slots=True)
 class CachedView:
-    """One user's tables, and the partition's: the ``processors.view.View`` over cache and rows."""
+    """One user's tables, and the partition's: the ``processors.view.View`` over cache and rows.
+
+    ``missed`` is the event id that was asked for last and was not there: its row will be new.
+    """
 
     cache: UserCache
     tenant: str
@@ -223,6 +231,7 @@ class CachedView:
     prefix: bytes
     tables: dict[type, _Table]
     size: int = 0
+    missed: str = ""
 
     def add_table(self, record: type) -> _Table:
         """Return a new table of this owner."""
@@ -265,6 +274,8 @@ class CachedView:
         key = head + _KIND_BYTE[record] + row_id.encode()
         data = self.cache.rows.get(key)
         if data is None:
+            if record is SeenRow:
+                self.missed = row_id
             return None
         found: Any = decode_row(record, data)
         if record not in _NEVER_CACHED and record is not EventRow:
