@@ -241,10 +241,9 @@ class Ledger:
             except Exception as error:
                 raise _CoreRaisedError(place, error) from error
             draft.add(record.offset, folded)
-            if draft.output_bytes >= OUTPUT_BYTES_PER_BATCH_MAX:
-                break
-            # Looking at the clock costs; only what puts something out takes long.
-            if (folded.outputs or place & 7 == 7) and steady_ns() >= closes_at:
+            full = draft.output_bytes >= OUTPUT_BYTES_PER_BATCH_MAX
+            slow = folded.outputs or place % 8 == 7  # Looking at the clock at each event costs.
+            if full or (slow and steady_ns() >= closes_at):
                 break
         events = len(draft.fates)
         try:
