@@ -115,8 +115,9 @@ class _Replay:
         return crc32(key or b"") % self._lane.lanes == self._lane.number
 
     def _compares(self, recorded: Recorded) -> bool:
-        """Control records are folded in every lane and compared in the first."""
-        if recorded.record.key == CONTROL_KEY and self._lane.number:
+        """Control records are folded in every lane; the first compares them, unless for a user."""
+        key = recorded.record.key
+        if key == CONTROL_KEY and (self._lane.number or self._selection.key not in {None, key}):
             return False
         # What rested on erased events cannot be made again; the chain over it still holds.
         return recorded.record.key not in self._erased and self._selection.covers(recorded.record)

@@ -27,7 +27,6 @@ from infra.cli.kafka_options import BootstrapOption, PrefixOption
 from infra.cli.targets import exported_topics
 from infra.event_json import to_ms
 from infra.settings import Settings
-from schemas.identity import record_key
 
 
 def register(app: typer.Typer) -> None:
@@ -68,7 +67,7 @@ def replay(
                 archive = scratch.enter_context(exported_topics(bootstrap, prefix, update))
         source = choose_source(log, archive)
         selection = Selection(
-            key=None if user is None else record_key(tenant, user),
+            key=None if user is None else _find_key(source, tenant, user),
             partition=partition,
             from_offset=from_offset,
             to_offset=to_offset,
@@ -85,9 +84,20 @@ def replay(
             )
         if partition is not None and not report.partitions:
             raise CommandError(f"--partition: there is no partition {partition}")
+        if user is not None and not report.events:
+            raise CommandError(
+                f"--user: the selection has no event of {clean(user)} in tenant {clean(tenant)}",
+                "write the user, --tenant and any range as they stand in the history",
+            )
     show_replay(report, as_json=as_json)
     if verify and not report.clean:
         raise typer.Exit(1)
+
+
+def _find_key(source: Source, tenant: str, user: str) -> bytes:
+    """Return the record key of a user: a pseudonym in an encrypted history."""
+    with source() as history:
+        return history.opener.key_of(tenant, user)
 
 
 def choose_source(log: Path | None, archive: Path | None) -> Source:

@@ -92,6 +92,9 @@ def test_replay_reads_log_and_archive(folder):
     assert "no partition" in run(
         "replay", "--archive", folder / "archive", "--partition", 3, code=2
     )
+    assert "no event of nobody" in run(
+        "replay", "--archive", folder / "archive", "--user", "nobody", "--verify", code=2
+    )
 
 
 def test_an_archive_goes_back_onto_a_log(folder, tmp_path):

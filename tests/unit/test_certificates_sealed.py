@@ -4,12 +4,14 @@ import copy
 import json
 
 import pytest
+from typer.testing import CliRunner
 
 from infra.archive.embedded_source import export_embedded
 from infra.archive.reading import Archive
 from infra.archive.verification import verify_archive
 from infra.audit.certificates import ERASED, check_certificates
 from infra.audit.stated import read_certificates
+from infra.cli.main import app
 from infra.event_json import render_record
 from infra.opening import open_embedded
 from infra.records import OUTCOME_TOPICS, read_output
@@ -39,6 +41,16 @@ def list_outcomes(folder):
             for output in embedded.outputs(topic)
             if (value := embedded.opener.unseal(output.record.value)) is not None
         ]
+
+
+def test_one_user_of_a_sealed_log_is_replayed(folder):
+    """The user is found under the pseudonym, and all that is theirs is compared."""
+    command = ("replay", "--log", str(folder), "--user", "ada", "--tenant", "acme", "--json")
+    told = CliRunner().invoke(app, command)
+
+    report = json.loads(told.stdout)
+    assert report["clean"]
+    assert 0 < report["identical"] == report["outputs"]
 
 
 def check(archive, lines, folder):

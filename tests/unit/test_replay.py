@@ -107,10 +107,10 @@ def test_partitions_are_replayed_each_for_itself(spread):
 
 
 def test_one_user_is_replayed_alone(archive, events):
-    """A user's outputs follow from control records and own events; the rest is passed over."""
+    """Control records and a user's own events are folded; the user's own alone are compared."""
     wanted = Selection(key=record_key("t", "u1"))
     report = replay_history(ArchiveSource(archive), quiet, selection=wanted)
-    own = [event for event in events if event.user in {"", "u1"}]
+    own = [event for event in events if event.user == "u1"]
 
     assert report.clean
     assert (len(own), ROWS_LEFT) == (report.events, report.rows)
