@@ -17,10 +17,18 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from benchmarks.history import build_catalogue, build_event, build_observation, build_turn
+from benchmarks.history import (
+    WORDS,
+    build_catalogue,
+    build_event,
+    build_observation,
+    build_turn,
+)
 from infra.appending import append_events
 from infra.audit.replay import replay
 from infra.genesis import build_genesis
+from processors.activation.tokens import split_tokens
+from processors.limits import TOKEN_CACHE_MAX
 from schemas.event import Event
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
@@ -96,10 +104,18 @@ def sample(embedded: Embedded, path: Path) -> Sample:
     )
 
 
+def fill_token_cache() -> None:
+    """Fill the cache of tokens, which is bounded in texts: what grows afterwards is a leak."""
+    draw = random.Random(0)
+    for number in range(TOKEN_CACHE_MAX):
+        split_tokens(f"{number} {' '.join(draw.choices(WORDS, k=8))}")
+
+
 def soak(path: Path) -> list[Sample]:
     """Fold for SECONDS while appenders are killed and started again; return the samples."""
     draw = random.Random(1)
     samples: list[Sample] = []
+    fill_token_cache()
     begun = time.monotonic()
     with Embedded(path, CoreReducer()) as embedded:
         append_events(embedded, [build_genesis(build_catalogue())])
