@@ -80,7 +80,7 @@ def serve(settings: ServeSettings, *, build_reducer: Callable[[int], Reducer]) -
     differences = plan(settings.connection, wanted)
     if differences:
         shown = "\n".join(str(change) for change in differences)
-        raise NotProvisionedError(f"run `commitments provision` first:\n{shown}")
+        raise NotProvisionedError(f"what is there is not as configured; provision would:\n{shown}")
     for name in ("aiokafka", "faust", "mode"):
         # They repeat every lost connection many times a second; a lost membership is said once.
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -7,6 +7,7 @@ error; without it people see tables and sentences. Exit codes: 0 fine, 1 the ans
 
 import errno
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -37,6 +39,8 @@ UserOption = Annotated[str, typer.Option("--user", help="The user.")]
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
+PIPED_WIDTH = 200
+"""Columns of a table that no terminal bounds: ids and numbers stay whole there."""
 
 _CURES = {
     errno.ENOSPC: "free space, then run it again; what was acknowledged is kept",
@@ -125,6 +129,9 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in listed:
         table.add_row(*(clean(str(cell)) for cell in row))
+    if not out.is_terminal and "COLUMNS" not in os.environ:
+        options = out.options.update(max_width=PIPED_WIDTH)
+        table.width = Measurement.get(out, options, table).maximum
     out.print(table)
 
 

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import typer
-from kafka.errors import KafkaError
+from kafka.errors import InvalidReplicationFactorError, KafkaError
 
 from infra.cli.console import CommandError, JsonOption, clean, out, print_json, reported
 from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
@@ -53,6 +53,11 @@ def provision(
             raise CommandError(str(error), "use another --prefix, or repartition") from None
         except RegistryRefusedError as error:
             raise CommandError(str(error), "see --registry and the registry's own log") from None
+        except InvalidReplicationFactorError:
+            raise CommandError(
+                f"{settings.bootstrap}: fewer than {settings.replication} brokers are there",
+                "add brokers; or for development --replication 1 --insync-min 1",
+            ) from None
         except KafkaError as error:
             raise CommandError(
                 f"{settings.bootstrap}: {type(error).__name__}", "is a broker listening there?"

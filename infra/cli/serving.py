@@ -30,14 +30,14 @@ def register(app: typer.Typer) -> None:
 
 def serve_role(
     role: Annotated[
-        str, typer.Option(help="ledger: fold partitions; see also the other roles.")
+        str, typer.Option(help="ledger folds; or gateway, extractor, generator.")
     ] = "ledger",
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes on this machine.")] = 1,
     bootstrap: BootstrapOption = None,
     prefix: PrefixOption = None,
-    partitions: Annotated[int | None, typer.Option(min=1)] = None,
-    replication: Annotated[int | None, typer.Option(min=1)] = None,
-    insync_min: Annotated[int | None, typer.Option(min=1)] = None,
+    partitions: Annotated[int | None, typer.Option(min=1, help="As provisioned.")] = None,
+    replication: Annotated[int | None, typer.Option(min=1, help="As provisioned.")] = None,
+    insync_min: Annotated[int | None, typer.Option(min=1, help="As provisioned.")] = None,
     folder: Annotated[str | None, typer.Option(help="Local rows; one folder a process.")] = None,
     metrics_port: Annotated[int | None, typer.Option(help="Metrics and health; off if unset.")] = (
         None
@@ -64,7 +64,11 @@ def serve_role(
         try:
             code = _RUN[role](settings)
         except NotProvisionedError as error:
-            raise CommandError(str(error), "run commitments provision") from None
+            raise CommandError(
+                str(error),
+                "run commitments provision, and give both the same --partitions, --replication and "
+                "--insync-min (or COMMITMENTS_KAFKA_PARTITIONS, _REPLICATION and _INSYNC_MIN)",
+            ) from None
     raise typer.Exit(code)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -93,10 +94,11 @@ def turn(
         if offered is not None:
             events.append(envelope.build(_propose(events[0].event_id, offered)))
         end = embedded.log.bounds().end
-        append_events(embedded, events)
-        embedded.wait_for(embedded.log.bounds().end - 1, timeout_ms=WAIT_MS)
-        if backend is not None:
-            with open_generator(backend, PLAIN) as generator:
+        # The backend comes first: one that cannot be leaves no turn behind that nobody answers.
+        with nullcontext() if backend is None else open_generator(backend, PLAIN) as generator:
+            append_events(embedded, events)
+            embedded.wait_for(embedded.log.bounds().end - 1, timeout_ms=WAIT_MS)
+            if generator is not None:
                 answer_turn(embedded, generator, tenant, user, events[0].event_id)
         topic, record = _find_outcome(embedded, end, (tenant, user, events[0].event_id))
     # A packet is the answer only where nobody offered candidates: theirs were rejected.

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from infra.cli import main
-from infra.cli.console import print_json, reported
+from infra.cli.console import print_json, print_table, reported
 from infra.cli.main import app
 from tests.unit.test_lines_in import CATALOGUE, say
 
@@ -107,3 +107,27 @@ def test_a_failure_of_the_disk_comes_with_its_remedy(capsys, number):
         raise OSError(number, "refused")
 
     assert json.loads(capsys.readouterr().err)["remedy"]
+
+
+def test_a_backend_that_cannot_be_leaves_no_turn_pending(log):
+    """Given a backend that names none, the turn is not asked: the log is as it was."""
+    asked = ("turn", "--log", str(log), "--user", "ada", "--scene", "book", "--backend", "none")
+    packets = ("outputs", "--log", str(log), "--topic", "packets", "--json")
+    CliRunner().invoke(app, ["run", "--log", str(log)])
+    before = CliRunner().invoke(app, packets).stdout
+
+    result = CliRunner().invoke(app, asked)
+    CliRunner().invoke(app, ["run", "--log", str(log)])
+
+    assert 2 == result.exit_code, result.output
+    assert before == CliRunner().invoke(app, packets).stdout
+
+
+def test_a_table_that_is_piped_keeps_its_words_whole(monkeypatch, capsys):
+    """Given no terminal, an id and a number stand on one line each, to be copied and searched."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    turn, total = "f" * 32, 123456789
+
+    print_table("t", ["turn", *"abcdefgh"], [(turn, *[total] * 8)])
+
+    assert f"{turn} │ " + " │ ".join([str(total)] * 8) in capsys.readouterr().out
