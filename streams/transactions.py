@@ -51,7 +51,9 @@ def ask_cluster_id(connection: Connection) -> str:
     try:
         return str(admin.describe_cluster(request_timeout=ASK_TIMEOUT_S).result().cluster_id)
     except KafkaException as error:
-        raise StoreUnavailable(f"{connection.bootstrap_servers}: {error}") from error
+        raise StoreUnavailable(
+            f"{connection.bootstrap_servers}: {error}. Is a broker listening there?"
+        ) from error
 
 
 def _open_admin(connection: Connection) -> Any:
