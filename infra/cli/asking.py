@@ -154,7 +154,10 @@ def _opened(log: Path | None, archive: Path | None) -> Iterator[History]:
 
 
 def _unknown_user(tenant: str, user: str) -> CommandError:
-    return CommandError(f"there is no user {user} of tenant {tenant} in it", "name --tenant")
+    return CommandError(
+        f"there is no user {user} of tenant {tenant} in it",
+        "name --tenant; of a user who was erased nothing is left to show",
+    )
 
 
 def _find_owner(opened: History, event: str) -> tuple[str, str]:

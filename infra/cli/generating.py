@@ -154,9 +154,13 @@ def _report(lines: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         print_json({"total": total})
         return
-    columns = ("user", "turn", "answer", "attempts", "latency_ms", "saving_percent")
+    columns = ("user", "turn", "answer", "attempts", "latency_ms", "saving_percent", "detail")
     print_table("answers", columns, ([line[name] for name in columns] for line in lines))
     print_table("all", ("", "count"), list(total.items()))
+    if not lines:
+        out.print("no packet waits for an answer; commitments turn without --candidates asks")
+    else:
+        out.print("saving: what the packet costs less than the user's whole history would")
 
 
 def _middle(lines: list[dict[str, Any]], name: str) -> int:

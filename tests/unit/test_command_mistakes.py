@@ -131,3 +131,23 @@ def test_a_table_that_is_piped_keeps_its_words_whole(monkeypatch, capsys):
     print_table("t", ["turn", *"abcdefgh"], [(turn, *[total] * 8)])
 
     assert f"{turn} │ " + " │ ".join([str(total)] * 8) in capsys.readouterr().out
+
+
+def test_an_answer_that_failed_names_why(log):
+    """Given a server that is not there, generate says the reason beside the turn."""
+    CliRunner().invoke(app, ["turn", "--log", str(log), "--user", "ada", "--scene", "book"])
+    server = ("--backend", "openai:http://127.0.0.1:9", "--model", "m", "--retries", "0")
+
+    result = CliRunner().invoke(app, ["generate", "--log", str(log), *server])
+
+    assert 0 == result.exit_code, result.output
+    assert "All connection attempts failed" in result.stdout
+
+
+def test_an_unknown_user_is_named_with_both_reasons(log):
+    """A user who is not there may be another tenant's, or may have been erased."""
+    result = CliRunner().invoke(app, ["history", "eve", "--log", str(log), "--json"])
+
+    assert 2 == result.exit_code, result.output
+    remedy = json.loads(result.stderr)["remedy"]
+    assert "name --tenant; of a user who was erased nothing is left to show" == remedy
