@@ -141,18 +141,7 @@ def _show_packet(packet: Packet) -> None:
             for v in packet.contract
         ],
     )
-    terms = {term.unit_id: term for term in packet.terms}
-    columns = ("unit", "part", "content", "cost", "rel", "cov", "tail", "debt", "over", "gain")
-    rows = []
-    for unit in packet.units:
-        t = terms[unit.unit_id]
-        five = (t.relevance, t.coverage, t.tail, t.debt, t.over, t.gain)
-        rows.append((unit.unit_id, unit.part.value, unit.content[:60], t.cost, *five))
-    title = (
-        f"evidence: {packet.cost_main} of {packet.budget_main} + {packet.cost_tail} of "
-        f"{packet.budget_tail}; J {packet.objective}, proven gap {packet.gap} (millionths)"
-    )
-    print_table(title, columns, rows)
+    _show_evidence(packet)
     print_table(
         "required coverage",
         ("requirement", "weight", "status", "units", "because"),
@@ -169,10 +158,30 @@ def _show_packet(packet: Packet) -> None:
     )
     if packet.left_out:
         print_table(
-            "left out (the best of them)",
+            "left out (the best of them; millionths)",
             ("unit", "cost", "gain"),
             [(term.unit_id, term.cost, term.gain) for term in packet.left_out],
         )
+
+
+def _show_evidence(packet: Packet) -> None:
+    """Print what the packet holds, and apart, so that numbers stay whole, what each unit gives."""
+    print_table(
+        f"evidence: {packet.cost_main} of {packet.budget_main} + {packet.cost_tail} of "
+        f"{packet.budget_tail}",
+        ("unit", "part", "event", "content"),
+        [(u.unit_id, u.part.value, u.event_id, u.content[:60]) for u in packet.units],
+    )
+    terms = {term.unit_id: term for term in packet.terms}
+    held = [terms[unit.unit_id] for unit in packet.units]
+    print_table(
+        f"J {packet.objective}, proven gap {packet.gap} (millionths)",
+        ("unit", "cost", "rel", "cov", "tail", "debt", "over", "gain"),
+        [
+            (t.unit_id, t.cost, t.relevance, t.coverage, t.tail, t.debt, t.over, t.gain)
+            for t in held
+        ],
+    )
 
 
 def _show_candidates(candidates: tuple[CandidateReport, ...]) -> None:

@@ -118,8 +118,12 @@ def show_replay(report: ReplayReport, *, as_json: bool) -> None:
     if as_json:
         print_json({**asdict(report), "clean": report.clean})
         return
-    totals = {name: value for name, value in asdict(report).items() if isinstance(value, int | str)}
-    print_table("replay", ("", "result"), list(totals.items()))
+    totals = [
+        ("fates that differ" if name == "fates" else name, value)
+        for name, value in asdict(report).items()
+        if isinstance(value, int | str)
+    ]
+    print_table("replay", ("", "result"), totals)
     if len(report.partitions) > 1:
         rows = [
             (p.partition, p.events, p.identical, p.missing + p.duplicate + p.divergent + p.fates)
@@ -128,8 +132,10 @@ def show_replay(report: ReplayReport, *, as_json: bool) -> None:
         print_table("by partition", ("partition", "events", "identical", "wrong"), rows)
     if report.first is not None:
         _show_cause(report.first)
-    elif report.clean:
+    elif report.clean and report.outputs:
         out.print("every output is identical, byte for byte")
+    elif report.clean:
+        out.print("there is no output to compare")
     else:
         out.print("every output is identical, but the rows are not those of the head")
 
