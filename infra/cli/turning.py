@@ -74,8 +74,7 @@ def turn(
 
     Without either the packet is shown, and commitments generate answers it later.
 
-    Example: commitments turn --log my-log --user ada --scene ReserveRestaurant
-    --candidates call.json
+    Example: commitments turn --log my-log --user ada --scene book --candidates call.json
     """
     with reported(as_json=as_json), open_log(log) as embedded:
         request = TurnRequested(
@@ -94,7 +93,7 @@ def turn(
         if offered is not None:
             events.append(envelope.build(_propose(events[0].event_id, offered)))
         end = embedded.log.bounds().end
-        # The backend comes first: one that cannot be leaves no turn behind that nobody answers.
+        # The backend comes first: one that fails leaves no turn behind that nobody answers.
         with nullcontext() if backend is None else open_generator(backend, PLAIN) as generator:
             append_events(embedded, events)
             embedded.wait_for(embedded.log.bounds().end - 1, timeout_ms=WAIT_MS)
