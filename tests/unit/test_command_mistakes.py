@@ -138,8 +138,7 @@ def test_an_answer_that_failed_names_why(log):
     CliRunner().invoke(app, ["turn", "--log", str(log), "--user", "ada", "--scene", "book"])
     server = ("--backend", "openai:http://127.0.0.1:9", "--model", "m", "--retries", "0")
 
-    wide = CliRunner(env={"COLUMNS": "200"})
-    result = wide.invoke(app, ["generate", "--log", str(log), *server])
+    result = CliRunner(env={"COLUMNS": None}).invoke(app, ["generate", "--log", str(log), *server])
 
     assert 0 == result.exit_code, result.output
     assert "All connection attempts failed" in result.stdout
