@@ -8,6 +8,7 @@ import argparse
 import json
 import os
 import sys
+from pathlib import Path
 
 CONTEXT_DEFAULT = 8_192
 
@@ -23,6 +24,7 @@ def main() -> None:
 
     params = xllamacpp.CommonParams()
     params.model.path = options.model
+    params.model_alias = {Path(options.model).stem}  # Its answers name it without this machine.
     params.n_ctx = options.context
     params.n_parallel = 1
     params.port = 0

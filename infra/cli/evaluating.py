@@ -10,6 +10,7 @@ from infra.backends.choosing import FORMS
 from infra.cli import evaluating_audit, evaluating_memory, evaluating_recorded
 from infra.cli.console import CommandError, JsonOption, out, print_json, print_table, reported
 from infra.evaluation.aggregates import CELL_MIN, count_all, list_cells
+from infra.evaluation.answering import TOKENS_MAX
 from infra.evaluation.evaluation import (
     EvaluationError,
     Plan,
@@ -57,6 +58,9 @@ def evaluate_fixtures(
     variant: Annotated[
         list[str] | None, typer.Option(help="Only this variant; may be repeated.")
     ] = None,
+    tokens: Annotated[
+        int, typer.Option(min=1, max=TOKENS_MAX, help="Output tokens of an answer, at most.")
+    ] = TOKENS_MAX,
     workers: Annotated[int, typer.Option(min=1, help="Processes.")] = 2,
     record: Annotated[
         Path | None, typer.Option(help="File for a model's replies, for --backend recorded:FILE.")
@@ -73,7 +77,14 @@ def evaluate_fixtures(
     Example: commitments evaluate fixtures --backend simulated --out evaluation
     """
     started = time.perf_counter()
-    plan = Plan(seed=seed, backend=backend, model=model, limit=limit, variants=tuple(variant or ()))
+    plan = Plan(
+        seed=seed,
+        backend=backend,
+        model=model,
+        limit=limit,
+        variants=tuple(variant or ()),
+        tokens_max=tokens,
+    )
 
     def tell(name: str, done: int, total: int) -> None:
         if not as_json:

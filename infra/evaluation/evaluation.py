@@ -63,6 +63,7 @@ class Plan:
     """What is run: the seed of the fixtures, the generator's name, how many fixtures, how wide.
 
     ``limit`` None means all 360; a smaller number takes them evenly. ``variants`` () means all.
+    ``tokens_max`` bounds each answer, but not those that are held against budgets of their own.
     """
 
     seed: int
@@ -70,6 +71,7 @@ class Plan:
     model: str
     limit: int | None
     variants: tuple[str, ...]
+    tokens_max: int = TOKENS_MAX
 
     @property
     def run_id(self) -> str:
@@ -139,7 +141,7 @@ def run_all(
             variants=group,
             backend=plan.backend,
             model=plan.model,
-            tokens_max=TOKENS_MAX,
+            tokens_max=plan.tokens_max,
             record=record,
         )
         for log, group in _group_by_log(choose_variants(plan))

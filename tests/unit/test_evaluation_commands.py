@@ -68,6 +68,15 @@ def test_a_recording_says_the_same_again_and_stays_simulated(tmp_path):
     assert second["simulated"] is True
 
 
+def test_answers_are_no_longer_than_they_may_be(tmp_path):
+    """With room for one token no answer is whole: every turn that was asked fails."""
+    printed = json.loads(
+        invoke("fixtures", "--out", str(tmp_path / "out"), *FEW, "--tokens", "1").stdout
+    )
+
+    assert 0 == printed["metrics"]["cbea_lcv"]["avail"]
+
+
 def test_mistakes_are_answered_with_what_there_is(tmp_path):
     """Unknown variants and backends are refused with the known ones."""
     wrong = invoke("fixtures", "--out", str(tmp_path / "a"), "--variant", "best", code=2)
