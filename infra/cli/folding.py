@@ -9,6 +9,7 @@ from infra.authority import describe_authority
 from infra.cli.console import (
     JsonOption,
     LogOption,
+    clean,
     err,
     open_log,
     out,
@@ -20,6 +21,7 @@ from infra.cli.console import (
 from infra.expiry import expire_turns
 from infra.opening import describe_mode
 from infra.summary import summarise
+from infra.unfinished_erasure import list_unfinished_erasures
 from streams.clean_close import Proof
 
 
@@ -31,7 +33,8 @@ def register(app: typer.Typer) -> None:
 def run(log: LogOption, *, as_json: JsonOption = False) -> None:
     """Fold everything pending and put out the outcomes; safe to interrupt at any moment.
 
-    Turns past their deadline end as expired. Totals are those of the whole log.
+    Turns past their deadline end as expired. Totals are those of the whole log. Erasures that were
+    asked for on an encrypted log and not completed are named with what completes them.
 
     Example: commitments run --log my-log
     """
@@ -48,8 +51,12 @@ def run(log: LogOption, *, as_json: JsonOption = False) -> None:
                 folded += embedded.fold_pending(update).events
         seconds = time.perf_counter() - started
         summary = asdict(summarise(embedded)) | {"authority": authority, "mode": mode}
+        unfinished = list_unfinished_erasures(embedded)
     if as_json:
-        print_json(summary)
+        told = [asdict(one) | {"message": one.tell(str(log))} for one in unfinished]
+        print_json(summary | {"unfinished_erasures": told})
         return
     print_table("the log so far", ("", "count"), list(summary.items()))
+    for one in unfinished:
+        err.print(f"[red]warning:[/red] {clean(one.tell(str(log)))}")
     out.print(f"{folded} events folded in {seconds:.1f} s; every record is on disk (fsync)")

@@ -10,6 +10,7 @@ from infra.erasing import CONTROL_KEY, erase
 from infra.key_store import FileKeyStore
 from infra.opening import mark_encrypted, open_embedded
 from infra.records import TOPICS, read_output
+from infra.unfinished_erasure import list_unfinished_erasures
 from schemas.control import ErasureCompleted
 from schemas.row import UserHead
 from streams import row_store
@@ -81,6 +82,7 @@ def look(path: str, keys: str) -> dict[str, Any]:
             "clean": report.clean,
             "keys": len(store.list_references(ada)),
             "units": head.units,
+            "unfinished": len(list_unfinished_erasures(embedded)),
             "unrecorded": sorted({*store.list_receipts(ada)} - receipts),
             "canary": find_canary(*(folder / name for name in SEARCHED), Path(keys)),
             **shown,
