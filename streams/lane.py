@@ -4,12 +4,20 @@ Nothing is connected or folded here; streams/worker.py moves the lanes.
 """
 
 import random
+import traceback
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
 
-from streams.failures import CommitUnknown, Fenced, LogGap, StoreDamaged, StoreUnavailable
+from streams.failures import (
+    CommitUnknown,
+    Fenced,
+    LogGap,
+    StoreDamaged,
+    StoreUnavailable,
+    StreamsError,
+)
 from streams.kafka_log import KafkaLog
 from streams.kafka_store import KafkaStore
 from streams.ledger import Ledger
@@ -112,6 +120,19 @@ def judge(error: Exception, *, failures: int) -> Treatment:
         return Treatment.STOP
     disk = any(words in str(error).lower() for words in _DISK_FAILURES)
     return Treatment.EXIT if disk or failures >= FAILURES_IN_ROW_MAX else Treatment.AGAIN
+
+
+def describe(error: BaseException) -> str:
+    """Return why a ledger failed, for log lines and health: never what a user wrote.
+
+    Failures of our own and of the operating system name places and remedies; the message of
+    any other exception may repeat a value, so that its type and the place that raised it remain.
+    """
+    name = type(error).__name__
+    if isinstance(error, StreamsError | OSError):
+        return f"{name}: {error}"
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{name} in {frames[-1].name}:{frames[-1].lineno}" if frames else name
 
 
 def draw_pause_ns(failures: int) -> int:

@@ -18,7 +18,7 @@ from streams.expiry import Expirer
 from streams.failures import Fenced, StoreUnavailable, StreamsError
 from streams.kafka_log import EventReader, describe_topic_id
 from streams.kafka_store import KafkaStore
-from streams.lane import Lane, Phase, Treatment, draw_pause_ns, judge
+from streams.lane import Lane, Phase, Treatment, describe, draw_pause_ns, judge
 from streams.ownership import EXIT_CONFIGURATION, EXIT_RESTART, Ownership
 from streams.ports import Reducer
 from streams.starting import Note, WorkerSettings, open_store, start_ledger
@@ -220,7 +220,7 @@ class Worker:
         self._release(lane)
         lane.failures += 1
         lane.fencings += isinstance(error, Fenced)
-        lane.reason = f"{type(error).__name__}: {error}"
+        lane.reason = describe(error)
         treatment = judge(error, failures=lane.failures)
         self._note(
             "ledger_failed", partition=lane.partition, attempt=lane.failures, reason=lane.reason

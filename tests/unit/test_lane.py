@@ -23,6 +23,7 @@ from streams.lane import (
     PACE_NS,
     Lane,
     Treatment,
+    describe,
     draw_pause_ns,
     judge,
 )
@@ -64,6 +65,20 @@ def test_a_failing_disk_ends_the_process_at_once(error: Exception) -> None:
 def test_what_nobody_else_mends_stays_stopped(error: Exception) -> None:
     """A broken ledger, a cut log and a fault of the core wait for a person."""
     assert Treatment.STOP is judge(error, failures=1)
+
+
+def test_a_reason_repeats_no_value_of_a_foreign_exception() -> None:
+    """Our own failures are told whole; of others the type and the place, not the message."""
+    try:
+        int("what ada wrote")
+    except ValueError as error:
+        foreign = describe(error)
+
+    assert "StoreDamaged: wipe the rows" == describe(StoreDamaged("wipe the rows"))
+    assert "OSError: [Errno 5] Input/output error" == describe(OSError(5, "Input/output error"))
+    assert "KeyError" == describe(KeyError("what ada wrote"))
+    assert foreign.startswith("ValueError in test_a_reason_repeats_no_value")
+    assert "ada" not in foreign
 
 
 @pytest.mark.parametrize("failures", [1, 2, 5, 5_000])
