@@ -148,6 +148,27 @@ def test_a_provider_keeps_users_apart_and_replaces_by_id(tmp_path):
     provider.close()
 
 
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("How should we use our kettle?", ["kettle"]),
+        ("I don't want the teapot; what else is there?", ["teapot"]),
+        ("Und was ist mit der kettle?", ["kettle"]),
+        ("What is it?", ["kettle", "teapot"]),
+    ],
+)
+def test_words_of_grammar_find_nothing_while_others_are_there(query, found, tmp_path):
+    """A query finds by the words that name something; one of grammar alone by all it has."""
+    provider = MemoryProvider(tmp_path)
+    provider.add(Text(text="The kettle is what we should use.", user="ada", memory_id="kettle"))
+    provider.add(Text(text="How is our teapot? There it is.", user="ada", memory_id="teapot"))
+
+    assert found == sorted(
+        one.memory_id for one in provider.search(query=query, user="ada", limit=9)
+    )
+    provider.close()
+
+
 def test_the_service_speaks_the_contract(tmp_path):
     """Add, search and reset answer as the harness reads them; mistakes name their field."""
 

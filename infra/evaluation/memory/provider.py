@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from infra.appending import append_events
+from infra.evaluation.memory.query import list_content_words
 from infra.evaluation.memory.retrieval import order_unit
 from infra.evaluation.memory.telling import BEGIN_MS, SCENE, TENANT, begin_log
 from infra.importers.envelope import Scribe
@@ -167,5 +168,8 @@ class MemoryProvider:
 
 def _build_turn(query: str, limit: int) -> TurnRequested:
     return TurnRequested(
-        scene=SCENE, text=query, budget_main=max(0, min(limit, LIMIT_MAX)), budget_tail=0
+        scene=SCENE,
+        text=list_content_words(query),
+        budget_main=max(0, min(limit, LIMIT_MAX)),
+        budget_tail=0,
     )

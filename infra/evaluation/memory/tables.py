@@ -20,7 +20,8 @@ NOTES: Final = (
     (
         "Text-only arm: the provider contract, in which only a text and its user count. "
         "Supersession and scope cannot be known from text, so what comes back is reported as it "
-        "is. Pinned beliefs and questions are listed by the harness for every provider."
+        "is. A query goes without its words of English grammar. Pinned beliefs and questions "
+        "are listed by the harness for every provider."
     ),
     (
         "Passed, precision and recall are computed by the public harness's rules, and agree with "
