@@ -15,7 +15,6 @@ from statistics import median, quantiles
 
 from benchmarks.figures import Figure
 from benchmarks.folding import scratch
-from benchmarks.generation import read_dialogues
 from infra.appending import append_events
 from infra.backends.choosing import choose_backend
 from infra.cli.console import open_log
@@ -24,6 +23,7 @@ from infra.extraction.lexicon import build_lexicon
 from infra.generation.asking import DecodingSettings
 from infra.generation.generator import Generator
 from infra.generation.pending import PendingTurns, converse
+from infra.generation.playing import read_dialogues
 from infra.records import read_output
 from schemas.event import Genesis, UtteranceObserved
 from streams.clock import SystemClock
@@ -76,7 +76,7 @@ def measure_overhead(kind, source):
         ledger = Ledger(log=embedded.log, store=store, reducer=CoreReducer(), clock=SystemClock())
         ledger.start()
         catalogue, after = None, None
-        for event in read_dialogues(kind, source, dialogues=DIALOGUES):
+        for event in read_dialogues(kind, [source], dialogues=DIALOGUES):
             if isinstance(event.payload, Genesis):
                 catalogue = event.payload.catalogue
             started = time.perf_counter()
@@ -101,7 +101,7 @@ def fold(embedded, ledger, event):
 
 def measure_extraction(sample):
     """Return how many texts a second the extractor reads."""
-    events = list(read_dialogues("sgd", sample, dialogues=DIALOGUES))
+    events = list(read_dialogues("sgd", [sample], dialogues=DIALOGUES))
     (catalogue,) = (one.payload.catalogue for one in events if isinstance(one.payload, Genesis))
     lexicon = build_lexicon(catalogue)
     texts = [one for one in events if isinstance(one.payload, UtteranceObserved)]
@@ -135,7 +135,7 @@ def play(kind, source, *, dialogues, backend):
             open_log(Path(scratch) / "log", must_exist=False) as embedded,
         ):
             turns = PendingTurns(embedded, Generator(chosen, decoding))
-            events = list(read_dialogues(kind, source, dialogues=dialogues))
+            events = list(read_dialogues(kind, [source], dialogues=dialogues))
             started = time.perf_counter()
             for answered in converse(embedded, events, turns):
                 ended = time.perf_counter()

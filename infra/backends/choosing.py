@@ -29,8 +29,11 @@ def choose_backend(
     form: Form = Form.SCHEMA,
     threads: int | None = None,
     record: Path | None = None,
+    resume: bool = False,
 ) -> Backend:
     """Return the backend of a setting; with ``record`` all that it says is written there.
+
+    With ``resume`` what stands there already is said again, and the backend is asked for the rest.
 
     Raises:
         BackendChoiceError: the setting, its file or the local model is not as it should be.
@@ -39,6 +42,7 @@ def choose_backend(
     kind, _, rest = name.partition(":")
     try:
         backend = _build(kind, rest, model=model, api_key=api_key, form=form, threads=threads)
+        held = RecordedBackend(record) if resume and record and record.exists() else None
     except (ModelMissingError, RecordingError) as error:
         raise BackendChoiceError(str(error)) from None
     except OSError as error:
@@ -47,7 +51,9 @@ def choose_backend(
         raise BackendChoiceError(f"{rest}: no address: {error}; write http://HOST:PORT") from None
     if backend is None:
         raise BackendChoiceError(f"{name!r} names no backend; write {FORMS}")
-    return backend if record is None else Recorder(backend, record)
+    if record is None:
+        return backend
+    return Recorder(backend, record, held)
 
 
 def _build(

@@ -97,8 +97,12 @@ def open_generator(
     model: str = "",
     form: Form = Form.SCHEMA,
     record: Path | None = None,
+    resume: bool = False,
 ) -> Iterator[Generator]:
-    """Yield a generator with the backend of a setting, and close that afterwards."""
+    """Yield a generator with the backend of a setting, and close that afterwards.
+
+    With ``resume`` what the file of ``record`` holds is said again, not asked for.
+    """
     key = Settings().api_key
     try:
         chosen = choose_backend(
@@ -107,6 +111,7 @@ def open_generator(
             api_key="" if key is None else key.get_secret_value(),
             form=form,
             record=record,
+            resume=resume,
         )
     except BackendChoiceError as error:
         raise CommandError(f"--backend: {error}") from None

@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import closing
 
 import pytest
 
@@ -153,9 +154,38 @@ def test_a_recording_says_again_what_was_said(tmp_path):
 
     assert first.attempts == again.attempts
     assert first.candidates == again.candidates
+    assert ("openai", "tiny-1") == (again.decoding.backend, again.decoding.model)
+    assert first == again
+    assert outcome == repeated
+
+
+def test_what_a_recording_holds_is_not_asked_for_again(tmp_path):
+    """Resumed, an answer comes from the file as it was; only what is missing is asked for."""
+    path = tmp_path / "replies.jsonl"
+    with chat_server(good(SOUP)) as (url, requests, _):
+        with closing(choose_backend(f"openai:{url}", record=path, resume=True)) as backend:
+            first, outcome = play(backend)
+        with closing(choose_backend(f"openai:{url}", record=path, resume=True)) as backend:
+            again, repeated = play(backend)
+
+    assert 1 == len(requests)
+    assert first == again
+    assert outcome == repeated
+    assert 1 == path.read_text().count("\n")
+
+
+def test_a_recording_that_names_no_backend_is_a_recording(tmp_path):
+    """Lines of an earlier release are read too."""
+    path = tmp_path / "replies.jsonl"
+    with chat_server(good(SOUP)) as (url, _, _):
+        recorder = Recorder(OpenAIBackend(url), path)
+        play(recorder)
+        recorder.close()
+    path.write_text(path.read_text().replace('"backend": "openai", ', ""))
+
+    again, _ = play(RecordedBackend(path))
+
     assert ("recorded", "tiny-1") == (again.decoding.backend, again.decoding.model)
-    assert outcome.slots == repeated.slots
-    assert play(RecordedBackend(path))[0] == again
 
 
 def test_a_recording_without_the_packet_is_a_backend_error(tmp_path):
