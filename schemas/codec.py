@@ -58,13 +58,13 @@ def schema_fingerprint(cls: Any) -> bytes:
     return text_fingerprint(schema_text(cls))
 
 
-@lru_cache(maxsize=FINGERPRINTS_KEPT)
 @cache
 def build_header(cls: Any) -> bytes:
     """Return what stands before a record's body in Avro's single-object encoding."""
     return MARKER + schema_fingerprint(cls)
 
 
+@lru_cache(maxsize=FINGERPRINTS_KEPT)
 def text_fingerprint(text: str) -> bytes:
     """Return the 8-byte CRC-64-AVRO fingerprint, little endian, of a schema text."""
     canonical = to_parsing_canonical_form(json.loads(text))
