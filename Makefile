@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 MODEL := $(VENV)/.model
 SEEDS ?= 200
 
-.PHONY: demo test check model simulate other-python bench bench-audit bench-generation bench-kafka evaluate soak soak-kafka broker restore registry example schemas lock clean help
+.PHONY: demo test check model simulate other-python bench bench-audit bench-generation model-dialogues bench-kafka evaluate soak soak-kafka broker restore registry example schemas lock clean help
 
 help:            ## Show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 20
@@ -57,6 +57,10 @@ bench-audit: $(READY) ## Replay, backfill, verification and certificates; beside
 
 bench-generation: $(MODEL) ## Overhead, tokens, extraction, time to decision; SGD= and TAU= name folders of those corpora
 	SGD=$(SGD) TAU=$(TAU) $(BIN)/python -m benchmarks generating
+
+model-dialogues: $(MODEL) ## 30 dialogues of SGD= answered by the local model into OUT=played; goes on where it was
+	rm -rf $(or $(OUT),played)/log && mkdir -p $(or $(OUT),played)
+	$(BIN)/commitments play $(SGD) --dialogues $${DIALOGUES:-30} --backend local --record $(or $(OUT),played)/replies.jsonl --log $(or $(OUT),played)/log
 
 bench-kafka: $(READY) ## Ours, Faust tables, quixstreams and a bare loop on one broker: EVENTS=200000
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/quix -r benchmarks/requirements-quix.lock

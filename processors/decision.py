@@ -12,6 +12,7 @@ from typing import Final
 from processors.activation.coverage import derive_requirements
 from processors.activation.packet import activate, describe_coverage
 from processors.compilation.admission import admit_under
+from processors.compilation.amendable import show_commitments
 from processors.compilation.control import BEFORE_GENESIS, gaps_before_genesis, read_regime
 from processors.compilation.draft import REGIME_ID
 from processors.compilation.folding import fold
@@ -169,7 +170,7 @@ def _decide_turn(view: View, arrival: Arrival, stamp: Stamp) -> _Turn:
 def _open_turn(view: View, arrival: Arrival, request: TurnRequested, stamp: Stamp) -> _Turn:
     """End the turn at once for reasons (0), (1), (2) of spec 5.7, or issue its packet."""
     pending = open_pending(arrival, request, read_regime(view), stamp)
-    situation = read_situation(hide_history(view), pending, arrival)
+    situation = _read_turn(view, pending, arrival)
     requirements = derive_requirements(situation)
     packet = activate(situation, requirements, number=1)
     issued = mark_issued(pending, packet)
@@ -188,7 +189,7 @@ def _answer_turn(view: View, arrival: Arrival, answer: CandidatesProposed) -> _T
         return _Turn({}, (), TURN_ENDED)
     if answer.packet_digest not in (None, pending.packet_digest):
         return _Turn({}, (), STALE_PACKET)
-    situation = read_situation(hide_history(view), pending, arrival)
+    situation = _read_turn(view, pending, arrival)
     requirements = derive_requirements(situation)
     attested = read_attested(view, [digest(candidate) for candidate in answer.candidates])
     basis = _build_basis(situation, requirements, pending, arrival, attested)
@@ -220,7 +221,7 @@ def _fail_turn(view: View, arrival: Arrival, turn_id: str, failure: _Failure) ->
         return _Turn({}, (), TURN_ENDED)
     if failure.packet_digest not in (None, pending.packet_digest):
         return _Turn({}, (), STALE_PACKET)
-    situation = read_situation(hide_history(view), pending, arrival)
+    situation = _read_turn(view, pending, arrival)
     requirements = derive_requirements(situation)
     basis = _build_basis(situation, requirements, pending, arrival, {})
     outcome = fail(
@@ -241,6 +242,10 @@ def _phrase_turn(view: View, arrival: Arrival, phrasing: SurfaceProposed) -> _Tu
         catalogue=row.catalogue,
     )
     return _Turn({}, (), NO_COMMITMENT) if surface is None else _Turn({}, (surface,))
+
+
+def _read_turn(view: View, pending: PendingRow, arrival: Arrival) -> Situation:
+    return show_commitments(read_situation(hide_history(view), pending, arrival))
 
 
 def _issue(

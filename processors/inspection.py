@@ -12,6 +12,7 @@ from processors.activation.problem import COST_MAX, Mode, Problem
 from processors.activation.selection import Selection
 from processors.activation.selectors import select_units
 from processors.compilation.admission import admit
+from processors.compilation.amendable import show_commitments
 from processors.compilation.control import read_regime
 from processors.compilation.folding import fold
 from processors.compilation.reading import read_situation
@@ -123,4 +124,5 @@ def _read(view: View, event: Event, stamp: Stamp) -> tuple[Situation, int] | Non
         pending = seen.get(PendingRow, payload.turn_id)
     if pending is None:
         return None
-    return read_situation(hide_history(seen), pending, arrival), pending.round + 1
+    situation = show_commitments(read_situation(hide_history(seen), pending, arrival))
+    return situation, pending.round + 1

@@ -26,6 +26,7 @@ LEFT_OUT_MAX: Final = 32  # Units not taken that a packet names.
 SEEN_EVENTS_MIN: Final = 4_096  # Spec 1.4: the window of event ids ...
 SEEN_WINDOW_MS: Final = 7 * 86_400_000  # ... or this long, whichever is longer ...
 SEEN_EVENTS_MAX: Final = 65_536  # ... but never more than this.
+AMENDABLE_MAX: Final = 16  # Commitments that one packet shows; the newest.
 ORDER_BLOCK: Final = 32  # Event ids per OrderRow; bounds the head row.
 TEXT_BLOCK: Final = 32  # Seqs in a row that one TextsRow speaks of; a place is one byte.
 AHEAD_MS_MAX: Final = 300_000  # Spec 1.5: five minutes before the append timestamp.

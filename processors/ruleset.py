@@ -30,12 +30,14 @@ class Ruleset:
     """What one number fixes; millionths where an amount is a share of a term of J.
 
     ``turn_search`` is how a turn in turn mode chooses its evidence (``Mode`` of the selectors).
+    ``shows_commitments`` says whether E_t shows the commitments that a turn may amend.
     ``sensitivity_over`` pairs a sensitivity with what showing such a unit costs.
     """
 
     number: int
     turn_search: Mode
     packets_per_turn: int
+    shows_commitments: bool
     sensitivity_over: tuple[tuple[Sensitivity, int], ...]
     unrelated_over: int
     repeated_over: int
@@ -46,6 +48,7 @@ _FIRST: Final = Ruleset(
     number=1,
     turn_search="turn",
     packets_per_turn=PACKETS_PER_TURN_MAX,
+    shows_commitments=False,
     sensitivity_over=(
         (Sensitivity.NONE, 0),
         (Sensitivity.LOW, 100_000),
@@ -62,7 +65,12 @@ _SECOND: Final = replace(_FIRST, number=2, turn_search="cover")
 the user is then asked for what is held. From ruleset 2 on, turn mode searches such a set too,
 as result mode always did (cover.py, bounded by COVER_NODES_MAX)."""
 
-RULESETS: Final[dict[int, Ruleset]] = {rules.number: rules for rules in (_FIRST, _SECOND)}
+_THIRD: Final = replace(_SECOND, number=3, shows_commitments=True)
+"""A generator sees the packet only, and packets named no commitment: an amendment could come
+from a caller that remembers ids, never from a model. From ruleset 3 on they are units of E_t
+(amendable.py). The record Packet keeps its form, so that what is decided keeps its bytes."""
+
+RULESETS: Final[dict[int, Ruleset]] = {one.number: one for one in (_FIRST, _SECOND, _THIRD)}
 
 
 def find_ruleset(number: int) -> Ruleset:

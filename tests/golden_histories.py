@@ -9,10 +9,17 @@ from pathlib import Path
 
 from infra.importers.sgd import CANDIDATES, import_sgd
 from schemas.control import RulesetActivated
-from schemas.event import EvidenceRecorded, Sensitivity, UnitDraft
+from schemas.event import (
+    CommitmentObserved,
+    EvidenceRecorded,
+    OutcomeObserved,
+    Sensitivity,
+    UnitDraft,
+)
 from tests.archives import fold_archive
-from tests.conversation import GENERATOR, OPERATOR
+from tests.conversation import GENERATOR, OPERATOR, TOOL
 from tests.kitchen import candidates, form, meal, started
+from tests.lcv import amendment
 from tests.random_history import tell_crowd
 from tests.restaurant import tell_restaurant
 from tests.situations import request
@@ -47,6 +54,32 @@ def tell_change():
     return given
 
 
+def tell_amending():
+    """Return a history under ruleset 3: made, observed and failed commitments, and amendments."""
+    given = started()
+    given.tell(RulesetActivated(3), by=OPERATOR)
+    given.tell(form(dish="soup"))
+    given.tell(request(), event_id="t1")
+    given.tell(candidates(meal(), turn="t1"), by=GENERATOR)
+    (made,) = given.steps[-1].outputs
+    for name in ("k1", "k2"):
+        seen = CommitmentObserved(name, "dinner", "meal", meal("stew").slots)
+        given.tell(seen, by=TOOL)
+    amendments = {
+        "t2": amendment(made.commitment_id, 1, dish="pie"),
+        "t3": amendment("k1", 1, dish="pie"),
+        "t4": amendment(made.commitment_id, 1, dish="bread"),
+        "t5": amendment("k9", 1, dish="bread"),
+    }
+    for turn, proposed in amendments.items():
+        given.tell(request(), event_id=turn)
+        given.tell(candidates(proposed, turn=turn), by=GENERATOR)
+    given.tell(OutcomeObserved("dinner", "k2", False, (), (), ()), by=TOOL)
+    given.tell(request(budget_main=20, budget_tail=0), event_id="t6")
+    given.tell(candidates(meal(), turn="t6"), by=GENERATOR)
+    return given
+
+
 def list_histories():
     """Return the events of each golden history by its name."""
     histories = {
@@ -58,6 +91,7 @@ def list_histories():
         "ruleset-1-dialogues": list(sample),
         "ruleset-1-restaurant": tell_restaurant().events,
         "ruleset-1-then-2": tell_change().events,
+        "ruleset-3-amendments": tell_amending().events,
         "ruleset-1-core-2": tell_crowd(4, users=3, events=120).events,
     }
 

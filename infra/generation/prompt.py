@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from infra.backends.port import Message
 from infra.generation.schema import list_types, read_confirmed
+from processors.compilation.amendable import is_commitment
 from schemas.catalogue import Authority, Catalogue, CommitmentType, SlotDeclaration, SlotType
 from schemas.event import (
     Event,
@@ -44,6 +45,10 @@ _FORM: Final = (
     '{"commitment_type": one of types, "slots": {name: value}, "evidence_ids": [ids], '
     '"claimed_predicates": [ids of rules kept], "surface_text": a sentence or ""}'
 )
+_AMENDING: Final = (
+    ' To change one of commitments, carry in place of slots "amends": {"commitment_id": its id, '
+    '"version": its version} and "patch": {name: new value}.'
+)
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _ROLE: Final = re.compile(r"\[(?=/?[A-Z_]{2,}\])")
 
@@ -64,6 +69,8 @@ def build_prompt(
         "participants": list(packet.participants),
         **_show_payload(packet),
     }
+    if "commitments" in document:
+        form += _AMENDING
     shown = {name: part for name, part in document.items() if part not in (None, [], {})}
     return (
         Message("system", RULES.format(form=form)),
@@ -141,14 +148,16 @@ def _take_tags(data: Any) -> Any:
 
 def _show_payload(packet: Packet) -> dict[str, Any]:
     rules = frozenset(view.predicate.expression for view in packet.contract)
+    commitments = [_show_commitment(unit) for unit in packet.units if is_commitment(unit)]
     return {
+        **({"commitments": commitments} if commitments else {}),
         "contract": [_show_predicate(view) for view in packet.contract],
         "needs": [
             f"{item.requirement.kind.value} {item.requirement.argument}"
             for item in packet.coverage
             if item.status is not Uncovered.COVERED
         ],
-        "units": [_show_unit(unit, rules) for unit in packet.units],
+        "units": [_show_unit(unit, rules) for unit in packet.units if not is_commitment(unit)],
         "confirmed": {n: show_value(v) for n, v in read_confirmed(packet).items()},
     }
 
@@ -173,6 +182,11 @@ def _show_predicate(view: PredicateView) -> dict[str, Any]:
     predicate = view.predicate
     shown = {"id": predicate.predicate_id, "rule": predicate.expression}
     return shown if predicate.unless is None else shown | {"unless": predicate.unless}
+
+
+def _show_commitment(unit: PacketUnit) -> dict[str, Any]:
+    slots: dict[str, Any] = _take_tags(json.loads(unit.content))
+    return {**show_value(unit.value), "slots": slots}
 
 
 def _show_unit(unit: PacketUnit, rules: frozenset[str]) -> dict[str, Any]:

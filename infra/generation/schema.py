@@ -1,12 +1,15 @@
 """The JSON schema of an answer to one packet: what a server may be made to keep to.
 
-It names the scene's types, their slots in the forms of ``answer``, and the activated ids, so a
-constrained model invents no reference. It is an aid: whatever comes back is read as strictly.
+It names the scene's types, their slots in the forms of ``answer``, the activated ids and the
+commitments that may be amended, so a constrained model invents no reference. It is an aid:
+whatever comes back is read as strictly.
 """
 
 from typing import Any, Final
 
 from processors.applicability import list_fixed
+from processors.compilation.amendable import is_commitment, read_amendment
+from schemas.candidate import Amendment
 from schemas.catalogue import Catalogue, CommitmentType, SlotDeclaration, SlotType
 from schemas.packet import Packet
 from schemas.value import Value
@@ -27,7 +30,14 @@ _WHOLE: Final = frozenset({SlotType.INT, SlotType.TIMESTAMP, SlotType.ELAPSED})
 
 def build_schema(packet: Packet, catalogue: Catalogue, *, candidates_max: int) -> dict[str, Any]:
     """Return the schema of one candidate, or of a list of at most ``candidates_max``."""
-    kinds = [_describe_type(kind, packet) for kind in list_types(packet, catalogue)]
+    types = list_types(packet, catalogue)
+    kinds = [_describe_type(kind, packet) for kind in types]
+    kinds += [
+        _describe_amendment(kind, amends, packet)
+        for kind in types
+        for name, amends in list_amendable(packet)
+        if name == kind.name
+    ]
     one = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     if candidates_max == 1:
         return one
@@ -38,6 +48,11 @@ def build_schema(packet: Packet, catalogue: Catalogue, *, candidates_max: int) -
 def list_types(packet: Packet, catalogue: Catalogue) -> tuple[CommitmentType, ...]:
     """Return the types that the packet's scene allows, in the catalogue's order."""
     return tuple(kind for kind in catalogue.types if kind.name in packet.commitment_types)
+
+
+def list_amendable(packet: Packet) -> tuple[tuple[str, Amendment], ...]:
+    """Return type, id and version of each commitment that the packet shows, in its order."""
+    return tuple(found for unit in packet.units if (found := read_amendment(unit)) is not None)
 
 
 def read_confirmed(packet: Packet) -> dict[str, Value]:
@@ -55,17 +70,39 @@ def read_confirmed(packet: Packet) -> dict[str, Value]:
 def _describe_type(kind: CommitmentType, packet: Packet) -> dict[str, Any]:
     slots = {slot.name: _describe_slot(slot) for slot in kind.slots}
     fixed = read_confirmed(packet)
-    units = [unit.unit_id for unit in packet.units]
+    # A value that no rule fixes may be left out: what is not known is never invented.
+    own = {"slots": _object(slots, required=[name for name in slots if name in fixed])}
+    return _describe_candidate(kind, own, packet)
+
+
+def _describe_amendment(kind: CommitmentType, amends: Amendment, packet: Packet) -> dict[str, Any]:
+    """Return the form that amends one commitment; a slot that it leaves out stays as it is."""
+    named = {
+        "commitment_id": {"type": "string", "enum": [amends.commitment_id]},
+        "version": {"type": "integer", "enum": [amends.version]},
+    }
+    slots = {slot.name: _describe_slot(slot) for slot in kind.slots}
+    own = {
+        "amends": _object(named, required=list(named)),
+        "patch": _object(slots, required=[]) | {"minProperties": 1},
+    }
+    return _describe_candidate(kind, own, packet)
+
+
+def _describe_candidate(
+    kind: CommitmentType, own: dict[str, Any], packet: Packet
+) -> dict[str, Any]:
+    units = [unit.unit_id for unit in packet.units if not is_commitment(unit)]
     claims = [view.predicate.predicate_id for view in packet.contract]
     properties = {
         "commitment_type": {"type": "string", "enum": [kind.name]},
-        # A value that no rule fixes may be left out: what is not known is never invented.
-        "slots": _object(slots, required=[name for name in slots if name in fixed]),
+        **own,
         "evidence_ids": _list_of(units),
     }
+    required = list(properties)
     if claims:
         properties["claimed_predicates"] = _list_of(claims)
-    return _object(properties, required=["commitment_type", "slots", "evidence_ids"])
+    return _object(properties, required=required)
 
 
 def _describe_slot(slot: SlotDeclaration) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import hashlib
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
+from processors.compilation.amendable import is_commitment
 from processors.situation import Situation, Unit
 from processors.validation.assessment import Assessed
 from processors.validation.basis import Basis
@@ -53,7 +54,8 @@ def list_references(situation: Situation, basis: Basis) -> tuple[EventReference,
         basis.decided_by.seq: basis.decided_by,
     }
     for unit in basis.evidence:
-        if unit.seq not in found:
+        # A commitment is shown by its own digest, not by that of the event which made it.
+        if unit.seq not in found and not is_commitment(unit):
             found[unit.seq] = _refer(unit)
     seqs: Sequence[int] | None = None
     for item in situation.contract:

@@ -1,5 +1,6 @@
 """The generator over a real broker: recorded answers, a kill, and the same outcomes as embedded."""
 
+import json
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from infra.backends.recorded import Recorder
 from infra.backends.simulated import SimulatedBackend
 from infra.broker import Broker
 from infra.cli.console import open_log
-from infra.event_json import parse_event, render_record
+from infra.event_json import parse_event
 from infra.generation.generator import Generator
 from infra.generation.pending import PendingTurns
 from infra.genesis import build_genesis
@@ -60,16 +61,7 @@ def record(path: Path, folder: Path) -> dict[Any, Any]:
             for output in embedded.outputs(topic)
         ]
     recorder.close()
-    return {record.turn_id: describe(topic, record) for topic, record in found}
-
-
-def describe(topic: str, record: Any) -> Any:
-    """Return an outcome without what names the events it rests on: those name their backend."""
-    said = render_record(record)
-    said.pop("certificate")
-    for position in ("outcome_id", "seq", "commitment_id"):
-        said.pop(position, None)
-    return topic, said
+    return {record.turn_id: (topic, record) for topic, record in found}
 
 
 def start(deployment: Deployment, backend: str, log: Path) -> subprocess.Popen[bytes]:
@@ -107,7 +99,7 @@ def follow(
                 topic = message.topic().removeprefix(prefix)
                 outcome = read_output(topic, message.value())
                 assert outcome.turn_id not in ended
-                ended[outcome.turn_id] = describe(topic, outcome)
+                ended[outcome.turn_id] = (topic, outcome)
         return len(ended)
 
     return count, ended, consumer.close
@@ -143,3 +135,25 @@ def test_recorded_answers_end_every_turn_over_kafka_as_embedded(
 
     assert len(USERS) * TURNS == len(expected)
     assert expected == ended
+
+
+def test_dialogues_played_over_kafka_end_as_they_did_embedded(
+    deployment: Deployment, tmp_path: Path
+) -> None:
+    """Many turns a user: each outcome is the embedded one, ids and certificates included."""
+    replies, log = tmp_path / "replies.jsonl", tmp_path / "played"
+    command = [sys.executable, "-m", "infra.cli.main", "play", "--dialogues", "3", "--json"]
+    backend = ["--backend", "simulated:2", "--record", str(replies), "--log", str(log)]
+    embedded = subprocess.run([*command, *backend], capture_output=True, check=True, timeout=120)
+    said = json.loads(embedded.stdout)
+    generator = start(deployment, f"recorded:{replies}", tmp_path / "generator.log")
+    try:
+        played = deployment.run("play", "--dialogues", "3", "--same-as", str(log), "--wait-s", "60")
+    finally:
+        generator.terminate()
+        assert 0 == generator.wait(15), (tmp_path / "generator.log").read_text()
+
+    assert said["turns"] == said["turns_with_one_outcome"] > said["packets"] > 0
+    assert said["outcomes"] == played["outcomes"]
+    for count in ("turns_with_one_outcome", "expected_turns", "turns_as_expected"):
+        assert said["turns"] == played[count]

@@ -17,7 +17,7 @@ from tests.broker.histories import append_history, dinner, provision, read_outco
 from tests.broker.threads import running
 from tests.told_log import begin
 
-NEWEST = 3
+NEWEST = 4
 
 
 def test_an_upgrade_a_rollback_and_an_upgrade_decide_as_one_build(
@@ -40,18 +40,18 @@ def test_an_upgrade_a_rollback_and_an_upgrade_decide_as_one_build(
     append_history(broker, prefix, told[4:])
     first = stop_old()
     with monkeypatch.context() as upgraded:
-        upgraded.setitem(RULESETS, NEWEST, replace(RULESETS[2], number=NEWEST))
+        upgraded.setitem(RULESETS, NEWEST, replace(RULESETS[3], number=NEWEST))
         with running(broker, prefix, rows, CoreReducer) as new:
             new.await_folded(8)
     append_history(broker, prefix, dinner("o"))
     again = stop_old()
-    monkeypatch.setitem(RULESETS, NEWEST, replace(RULESETS[2], number=NEWEST))
+    monkeypatch.setitem(RULESETS, NEWEST, replace(RULESETS[3], number=NEWEST))
     with running(broker, prefix, rows, CoreReducer) as new:
         new.await_folded(11)
     append_history(broker, f"{prefix}once.", [*told, *dinner("o")])
     with running(broker, f"{prefix}once.", tmp_path / "once", CoreReducer) as only:
         only.await_folded(11)
 
-    assert "ruleset 3" in first
+    assert "ruleset 4" in first
     assert first == again
     assert read_outcomes(broker, f"{prefix}once.") == read_outcomes(broker, prefix)

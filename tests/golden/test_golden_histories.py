@@ -18,10 +18,11 @@ RECORDED = sorted(path.name for path in FOLDER.iterdir() if (path / "manifest.js
 
 
 def test_every_ruleset_has_its_histories():
-    """Rulesets 1 and 2 are each represented, by dialogues, drawn crowds and a restaurant."""
+    """Each ruleset is represented: dialogues, drawn crowds, a restaurant, changes, amendments."""
     rulesets = [Archive(FOLDER / name).manifest.rulesets for name in RECORDED]
 
     assert (1, 2) in rulesets
+    assert (1, 3) in rulesets
     assert 6 == rulesets.count((1,))
 
 
