@@ -8,6 +8,7 @@ error; without it people see tables and sentences. Exit codes: 0 fine, 1 the ans
 import errno
 import json
 import os
+import select
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,7 +37,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for machine
 TenantOption = Annotated[str, typer.Option("--tenant", help="The tenant.")]
 UserOption = Annotated[str, typer.Option("--user", help="The user.")]
 
-out = Console(highlight=False, soft_wrap=True)
+
+class _Out(Console):
+    """Standard output, whose reader may leave."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave the end to the one place that ends commands."""
+        raise BrokenPipeError(errno.EPIPE, "the reader of standard output left")
+
+
+out = _Out(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 PIPED_WIDTH = 200
@@ -92,9 +102,18 @@ def reported(*, as_json: bool) -> Iterator[None]:
     except (StreamsError, KeysError, EventErasedError, RecordError) as error:
         fail(CommandError(str(error)), as_json=as_json)
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and is_output_closed():
+            raise  # Whoever read has enough: no mistake of anybody.
         place = f"{error.filename}: " if error.filename else ""
         message = f"{place}{error.strerror or error}"
         fail(CommandError(message, _CURES.get(error.errno or 0, "")), as_json=as_json)
+
+
+def is_output_closed() -> bool:
+    """Tell whether the reader of standard output has left."""
+    polled = select.poll()
+    polled.register(sys.stdout, 0)  # What is wrong is reported without being asked for.
+    return any(found & (select.POLLERR | select.POLLHUP) for _, found in polled.poll(0))
 
 
 def read_file(path: Path) -> str:

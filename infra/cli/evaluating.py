@@ -42,7 +42,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(evaluate, name="evaluate")
 
 
-@evaluate.command("fixtures")
+@evaluate.command("fixtures", short_help="Run the variants over the fixtures.")
 def evaluate_fixtures(
     folder: Annotated[
         Path, typer.Option("--out", help="Folder for tables, report and logs.")
@@ -77,44 +77,33 @@ def evaluate_fixtures(
     Example: commitments evaluate fixtures --backend simulated --out evaluation
     """
     started = time.perf_counter()
-    plan = Plan(
-        seed=seed,
-        backend=backend,
-        model=model,
-        limit=limit,
-        variants=tuple(variant or ()),
-        tokens_max=tokens,
-    )
+    plan = Plan(seed=seed, backend=backend, model=model, limit=limit,
+                variants=tuple(variant or ()), tokens_max=tokens)  # fmt: skip
 
     def tell(name: str, done: int, total: int) -> None:
         if not as_json:
             out.print(f"  {done}/{total} {name}  {time.perf_counter() - started:.0f} s")
 
     with reported(as_json=as_json):
+        workers = workers if is_simulated(backend) else 1  # A local model takes every core.
         try:
-            if not is_simulated(backend):
-                workers = 1  # A local model takes all cores for itself.
             prepare(plan, folder, resume=resume)
             runs = run_all(plan, folder, workers=workers, progress=tell, record=record)
-            budgets = {}
-            if not plan.variants and limit is None:
-                budgets = run_budgets(plan, folder, workers=workers, progress=tell)
+            whole = not plan.variants and limit is None
+            budgets = run_budgets(plan, folder, workers=workers, progress=tell) if whole else {}
         except (EvaluationError, UnknownGenerator) as error:
             raise CommandError(str(error)) from None
         grouped = score_all(folder, runs)
-        findings = find_all(
-            grouped, score_budgets(folder, budgets), weigh_payload(plan, folder, grouped)
-        )
-        named = RunName(
-            plan.run_id, f"{backend} {model}".strip(), simulated=is_simulated(backend), seed=seed
-        )
+        payload = weigh_payload(plan, folder, grouped)
+        findings = find_all(grouped, score_budgets(folder, budgets), payload)
+        named = _name_run(plan)
         report = publish(folder, named, grouped, findings)
         if with_text:
             write_texts(folder, named, runs)
     _show(named, findings, report, time.perf_counter() - started, as_json=as_json)
 
 
-@evaluate.command("aggregates")
+@evaluate.command("aggregates", short_help="Count outcomes; nothing else.")
 def evaluate_aggregates(
     folder: Annotated[Path, typer.Argument(help="Folder of a log, or of an evaluation.")],
     *,
@@ -133,6 +122,11 @@ def evaluate_aggregates(
         return
     print_table(f"outcomes, cells under {CELL_MIN} suppressed", ("group", "outcome", "count"),
                 list_cells(cells))  # fmt: skip
+
+
+def _name_run(plan: Plan) -> RunName:
+    backend = f"{plan.backend} {plan.model}".strip()
+    return RunName(plan.run_id, backend, simulated=is_simulated(plan.backend), seed=plan.seed)
 
 
 def _show(run: RunName, findings: Findings, report: Path, seconds: float, *, as_json: bool) -> None:

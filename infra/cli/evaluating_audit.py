@@ -43,8 +43,8 @@ NOTES = (
 
 def register(evaluate: typer.Typer) -> None:
     """Add the commands to the group."""
-    evaluate.command("audit")(evaluate_audit)
-    evaluate.command("generators")(evaluate_generators)
+    evaluate.command("audit", short_help="Let a model judge, blinded.")(evaluate_audit)
+    evaluate.command("generators", short_help="Put runs side by side.")(evaluate_generators)
 
 
 def evaluate_generators(

@@ -22,8 +22,12 @@ from infra.evaluation.recorded.source_log import begin_folder, name_source
 
 def register(evaluate: typer.Typer) -> None:
     """Add the commands to the group."""
-    evaluate.command("precisionmembench")(evaluate_memory)
-    evaluate.command("serve-precisionmembench")(serve_memory)
+    evaluate.command("precisionmembench", short_help="Retrieve beliefs; gate others.")(
+        evaluate_memory
+    )
+    evaluate.command("serve-precisionmembench", short_help="Serve its provider contract.")(
+        serve_memory
+    )
 
 
 def evaluate_memory(

@@ -51,8 +51,8 @@ PathsArgument = Annotated[
 
 def register(evaluate: typer.Typer) -> None:
     """Add the commands to the group."""
-    evaluate.command("sgd")(evaluate_sgd)
-    evaluate.command("tau")(evaluate_tau)
+    evaluate.command("sgd", short_help="Hold acts against annotated ones.")(evaluate_sgd)
+    evaluate.command("tau", short_help="Count recorded calls that are blocked.")(evaluate_tau)
 
 
 def evaluate_sgd(

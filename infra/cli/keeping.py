@@ -24,8 +24,8 @@ FileOption = Annotated[Path, typer.Option("--file", help="The key file; only you
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     group = typer.Typer(help="Signing keys for development.", no_args_is_help=True)
-    group.command("create")(create)
-    group.command("list")(list_keys)
+    group.command("create", short_help="Add keys of a tenant to a file.")(create)
+    group.command("list", short_help="Name keys by fingerprint.")(list_keys)
     app.add_typer(group, name="keys")
 
 

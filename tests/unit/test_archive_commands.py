@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from infra.appending import append_events
-from infra.cli.main import app
+from infra.cli.commands import app
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
 from tests.random_history import tell_crowd

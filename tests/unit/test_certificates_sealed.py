@@ -11,7 +11,7 @@ from infra.archive.reading import Archive
 from infra.archive.verification import verify_archive
 from infra.audit.certificates import ERASED, check_certificates
 from infra.audit.stated import read_certificates
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.event_json import render_record
 from infra.opening import open_embedded
 from infra.records import OUTCOME_TOPICS, read_output

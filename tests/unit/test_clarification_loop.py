@@ -5,7 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 from processors.limits import QUESTIONS_PER_EPISODE_MAX
 from schemas.agreement import Answer, ClarificationAnswered, PredicateConfirmed
 from schemas.candidate import SlotValue

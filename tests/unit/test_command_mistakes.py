@@ -2,16 +2,19 @@
 
 import errno
 import json
+import os
+import subprocess
 import sys
 from io import BytesIO, TextIOWrapper
 
 import pytest
 import typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from infra.cli import main
+from infra.cli import layout, main
+from infra.cli.commands import app
 from infra.cli.console import print_json, print_table, reported
-from infra.cli.main import app
 from tests.unit.test_lines_in import CATALOGUE, say
 
 
@@ -85,6 +88,71 @@ def test_a_setting_of_the_environment_that_does_not_read_is_named(monkeypatch, c
 
     assert 2 == ended.value.code
     assert "COMMITMENTS_CACHE_BYTES" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "named", "helped"),
+    [
+        (["observe", "--lg", "x"], "--lg", "observe"),
+        (["observe"], "source", "observe"),
+        (["obsrve"], "obsrve", ""),
+        (["evaluate", "fixtures", "--limit", "a\nb"], "--limit", "evaluate fixtures"),
+    ],
+)
+def test_a_wrong_line_is_answered_in_one_line(line, named, helped):
+    """What is wrong and where its help is: a sentence for people, an object with --json."""
+    said = CliRunner().invoke(app, line)
+    told = CliRunner().invoke(app, [*line, "--json"])
+
+    remedy = " ".join(("see commitments", *helped.split(), "--help"))
+    assert [2, 2] == [said.exit_code, told.exit_code]
+    assert 1 == len(said.stderr.splitlines())
+    assert named in said.stderr
+    assert said.stderr.endswith(f"; {remedy}\n")
+    assert remedy == json.loads(told.stderr)["remedy"]
+
+
+def test_every_command_is_listed_once_in_a_line_of_its_own():
+    """The list of commands leaves none out and cuts none short."""
+    told = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["--help"]).stdout
+    listed = [name for texts in layout.GROUPS.values() for name in texts]
+
+    assert sorted(get_command(app).commands) == sorted(listed)
+    assert len(listed) == sum(line.endswith(".") for line in told.partition("Begin")[2].split("\n"))
+    for group in ("evaluate", "keys"):
+        told = CliRunner(env={"COLUMNS": "80"}).invoke(app, [group, "--help"]).stdout
+        assert "..." not in told.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("line", [["--help"], ["run"], ["run", "--json"]])
+def test_a_reader_that_leaves_ends_a_command_without_a_word(log, line):
+    """Given a closed pipe for standard output, the exit code is SIGPIPE's and nothing is said."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    asked = line if line == ["--help"] else [*line, "--log", str(log)]
+    command = [sys.executable, "-m", "infra.cli.main", *asked]
+
+    ended = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+
+    assert main.CLOSED == ended.returncode
+    assert not any(word in ended.stderr for word in (b"error", b"Error", b"pipe"))
+
+
+def test_an_interruption_while_python_imports_ends_without_a_word(monkeypatch, capsys):
+    """Given Ctrl-C before the first command is there, the exit code is SIGINT's."""
+
+    class Interrupted:
+        def __getattr__(self, name):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["commitments", "run"])
+    monkeypatch.setitem(sys.modules, "infra.cli.commands", Interrupted())
+
+    with pytest.raises(SystemExit) as ended:
+        main.run()
+
+    assert (main.INTERRUPTED, "") == (ended.value.code, capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

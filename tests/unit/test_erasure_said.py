@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from infra.appending import append_events
 from infra.archive.embedded_source import export_embedded
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.logs import configure_logs
 from infra.opening import open_embedded
 from infra.records import TOPICS, read_output

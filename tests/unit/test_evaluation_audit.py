@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from infra.backends.port import BackendError, Reply
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.evaluation.audit.drawing import Sheet, draw_rows, write_sheets
 from infra.evaluation.audit.judging import DIMENSIONS, judge_sheets, read_verdicts
 from infra.evaluation.audit.tables import is_weak, measure_fidelity, measure_judge, score_row

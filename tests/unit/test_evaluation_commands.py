@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 
 runner = CliRunner()
 FEW = ("--limit", "6", "--workers", "1", "--variant", "cbea_lcv")

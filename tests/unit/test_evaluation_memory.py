@@ -7,7 +7,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.evaluation.memory.arms import judge_structured, judge_text_only
 from infra.evaluation.memory.beliefs import read_memory_sources
 from infra.evaluation.memory.gating import judge_peers

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.evaluation.recorded.sgd_agreement import compare_all
 from infra.evaluation.recorded.sgd_tables import (
     count_confusion,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.evaluation.recorded.source_log import read_outcomes, tell_and_fold
 from infra.evaluation.recorded.tau_calls import compare_call, judge_cancellations
 from infra.evaluation.recorded.tau_tables import (

@@ -11,8 +11,8 @@ from infra.audit.replay import replay
 from infra.backends.port import BackendError, Reply
 from infra.backends.recorded import RecordedBackend, Recorder
 from infra.backends.simulated import SimulatedBackend
+from infra.cli.commands import app
 from infra.cli.console import open_log
-from infra.cli.main import app
 from infra.event_json import parse_event
 from infra.generation.generator import Generator
 from infra.generation.pending import PendingTurns, list_outcomes

@@ -4,7 +4,7 @@ import json
 
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 
 CATALOGUE = {
     "name": "dinner",

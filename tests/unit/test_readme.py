@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from infra.cli.main import app
+from infra.cli.commands import app
 
 README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"```json\n(.*?)```", README, re.DOTALL)

@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from infra.appending import append_events
-from infra.cli.main import app
+from infra.cli.commands import app
 from infra.opening import open_embedded
 from schemas.event import ObservationWithdrawn
 from schemas.observation import ErasureRequested
