@@ -24,6 +24,9 @@ DINNER = typed(
     slot("party_name"),
 )
 TRIP = typed("trip", slot("departure_date"), slot("return_date"), slot("number_of_rooms"))
+FILM = typed("film", slot("movie_name"), slot("director"), slot("actors"))
+FLIGHT = typed("flight", slot("origin_city"), slot("destination_city"), slot("recipient_name"))
+TABLE = typed("table", slot("restaurant_name"), slot("location"))
 
 
 def lexicon(*types):
@@ -35,6 +38,9 @@ def lexicon(*types):
 DINNER_CATALOGUE = Catalogue("dinner", (scene(commitment_types=("dinner",)),), (DINNER,), (), ())
 DINNER_WORDS = lexicon(DINNER)
 TRIP_WORDS = lexicon(TRIP)
+FILM_WORDS = lexicon(FILM)
+FLIGHT_WORDS = lexicon(FLIGHT)
+TABLE_WORDS = lexicon(TABLE)
 FRIDAY = 1_772_190_000_000  # 2026-02-27T11:00Z
 
 

@@ -13,6 +13,7 @@ from infra.extraction.attitudes import Attitude, AttitudeKind, find_attitudes, f
 from infra.extraction.labels import find_labelled
 from infra.extraction.lexicon import Lexicon, SlotKind
 from infra.extraction.mentions import Mention, find_choices, find_mentions
+from infra.extraction.names import find_names
 from infra.extraction.passages import Clause, split_clauses
 from infra.extraction.proposals import (
     OPERATORS,
@@ -68,7 +69,7 @@ def read_proposals(
         if exception is not None:
             found += _read_excepted(clause, exception, lexicon, today, subject, zone)
             continue
-        for mention in find_mentions(clause, lexicon, today):
+        for mention in _list_mentions(clause, original, lexicon, today):
             if clause.asked and mention.slot.kind is not SlotKind.DATE:
                 continue  # "What is on tomorrow?" still says for which day.
             rule = None if clause.asked else _read_rule(mention, clause.text, subject, None, zone)
@@ -78,6 +79,19 @@ def read_proposals(
                 plain.append((subject, mention))
     found += _settle(plain, text)
     return tuple(sorted(set(found), key=lambda one: (one.start, one.end, repr(one))))
+
+
+def _list_mentions(
+    clause: Clause, original: str, lexicon: Lexicon, today: datetime
+) -> tuple[Mention, ...]:
+    """Return what has a form of its own, and names that no such thing overlaps."""
+    formed = find_mentions(clause, lexicon, today)
+    free = [
+        name
+        for name in find_names(clause, original, lexicon)
+        if not any(name.start < one.end and one.start < name.end for one in formed)
+    ]
+    return (*formed, *free)
 
 
 def _list_tastes(

@@ -18,7 +18,7 @@ from schemas.event import Event, Principal, PrincipalKind, UserPayload
 from schemas.identity import prefix_lengths
 from schemas.observation import UtteranceObserved, UtteranceOrigin
 
-RULES: Final = Principal(PrincipalKind.GENERATOR, "extractor:rules-1")
+RULES: Final = Principal(PrincipalKind.GENERATOR, "extractor:rules-2")
 """The extractor made of rules; another set of rules gets another number."""
 PROPOSALS_MAX: Final = 32
 """An utterance that would mean more than this is a document, and proposes nothing."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from schemas.catalogue import Catalogue, SlotDeclaration, SlotType
+from schemas.catalogue import Catalogue, SlotDeclaration, SlotRole, SlotType
 from schemas.value import Money
 
 
@@ -73,6 +73,7 @@ class SlotEntry:
     name: str
     kind: SlotKind
     slot_type: SlotType
+    role: SlotRole
     place: Place
     nouns: frozenset[str]
     words: frozenset[str]
@@ -150,6 +151,7 @@ def _describe(slot: SlotDeclaration) -> SlotEntry:
         name=slot.name,
         kind=kind,
         slot_type=slot.slot_type,
+        role=slot.role,
         place=_find_place(words),
         nouns=frozenset(nouns),
         words=frozenset(stem(word) for word in words if word not in _EMPTY_WORDS),

@@ -16,7 +16,14 @@ from schemas.observation import HintExtracted, HintKind, UtteranceOrigin
 from schemas.row import PredicateRow, ProposalRow
 from schemas.value import Money
 from tests.conversation import OPERATOR, Conversation
-from tests.said_words import DINNER_WORDS, TRIP_WORDS, utterance
+from tests.said_words import (
+    DINNER_WORDS,
+    FILM_WORDS,
+    FLIGHT_WORDS,
+    TABLE_WORDS,
+    TRIP_WORDS,
+    utterance,
+)
 
 
 def hints(text, words=DINNER_WORDS, **envelope):
@@ -85,6 +92,37 @@ def test_slots_come_from_words_with_one_meaning(text, expected):
 def test_words_of_correction_settle_what_was_said_twice(text, expected):
     """Without them two values of one slot are no value."""
     assert expected == hints(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("Find me a place in San Jose, please.", TABLE_WORDS, {"location": "San Jose"}),
+        ("In Rio de Janeiro on March 3rd", TABLE_WORDS, {"location": "Rio de Janeiro"}),
+        ("A table at Andes Cafe for March 2nd", TABLE_WORDS, {"restaurant_name": "Andes Cafe"}),
+        ("One called Beauty and the Beast", FILM_WORDS, {"movie_name": "Beauty and the Beast"}),
+        ("one directed by Brian De Palma with Alix Talton in it", FILM_WORDS,
+         {"director": "Brian De Palma", "actors": "Alix Talton"}),
+        ("I fly from New York to Los Angeles.", FLIGHT_WORDS,
+         {"origin_city": "New York", "destination_city": "Los Angeles"}),
+        ("In San Jose. Sorry, I meant in Oakland.", TABLE_WORDS, {"location": "Oakland"}),
+        ("Not in Oakland, in Berkeley.", TABLE_WORDS, {"location": "Berkeley"}),
+        ("In San diego", TABLE_WORDS, {}),
+        ("In Oakland or in Berkeley", TABLE_WORDS, {}),
+        ("In March, in English", TABLE_WORDS, {}),
+        ("somewhere in oakland", TABLE_WORDS, {}),
+        ("Is it in Oakland?", TABLE_WORDS, {}),
+        ("If I were in Oakland I would come", TABLE_WORDS, {}),
+        ("He lives in Oakland.", TABLE_WORDS, {}),
+        ('She wrote "come to us in Oakland"', TABLE_WORDS, {}),
+        ("> in Oakland", TABLE_WORDS, {}),
+        ("I will go with Green Book.", FILM_WORDS, {}),
+        ("Send it to the recipient called Mallory", FLIGHT_WORDS, {}),
+    ],
+)  # fmt: skip
+def test_names_are_read_where_a_word_introduces_them(text, words, expected):
+    """Capitals tell a name, the word before it the slot; a recipient is never read off a text."""
+    assert expected == hints(text, words)
 
 
 def test_the_ends_of_a_stretch_are_told_apart_by_their_words():
@@ -205,7 +243,7 @@ def test_a_proposal_names_its_source_its_span_and_itself():
         first.derived_from, first.causation_id, first.correlation_id
     )  # fmt: skip
     assert ("e1",) == first.payload.source_event_ids
-    assert Principal(PrincipalKind.GENERATOR, "extractor:rules-1") == first.principal
+    assert Principal(PrincipalKind.GENERATOR, "extractor:rules-2") == first.principal
     assert "Thai" == text[10:14]
 
 
