@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.topics import EVENTS, LEASES, LEDGERS, OUTPUTS, PACKETS, ROWS, TOPICS, name_topic
+from schemas.topics import (
+    EVENTS,
+    LEASES,
+    LEDGERS,
+    OUTPUTS,
+    PACKETS,
+    ROWS,
+    SEALED,
+    TOPICS,
+    name_topic,
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -59,13 +69,16 @@ def render_command(acl: Acl, *, principal: str, bootstrap: str) -> str:
 
 
 def _list(role: str, prefix: str, cluster_id: str) -> Iterator[Acl]:
+    # Whether the log is encrypted is asked before anything is read or written.
+    yield from _allow(name_topic(SEALED, prefix=prefix), "Describe")
+
     def name(topic: str) -> str:
         return f"{prefix}{topic}"
 
     every = [name_topic(topic, prefix=prefix) for topic in TOPICS]
     outputs = [topic.name for topic in OUTPUTS]
     if role == "provision":
-        for topic in every:
+        for topic in (name_topic(SEALED, prefix=prefix), *every):
             yield from _allow(topic, "Create", "Describe", "DescribeConfigs", "AlterConfigs")
         # What `repartition` writes and reads back; it needs both prefixes.
         yield from _allow(name(EVENTS.name), "Read", "Write")

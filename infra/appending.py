@@ -13,6 +13,7 @@ from schemas.event import Event
 from schemas.identity import record_key
 from streams.authentication import KeyRing
 from streams.embedded import Embedded
+from streams.opening import Opener
 from streams.ports import NewRecord
 from streams.sealing import SealedOpener
 
@@ -28,6 +29,18 @@ def seal_event(event: Event, keys: KeyRing | None = None) -> NewRecord:
     return NewRecord(record_key(event.tenant, event.user), frame(sign_event(event, keys)))
 
 
+def seal_events(opener: Opener, events: Iterable[Event], keys: KeyRing | None) -> list[NewRecord]:
+    """Return the records of events as a log with this opener takes them, signed if keys are given.
+
+    Raises:
+        KeysError: there are keys, but none for some event.
+        EventErasedError: the log is encrypted, and an event of some id was erased.
+    """
+    if isinstance(opener, SealedOpener):
+        return opener.seal_events(sign_event(event, keys) for event in events)
+    return [seal_event(event, keys) for event in events]
+
+
 def append_events(
     embedded: Embedded, events: Iterable[Event], progress: Callable[[int], None] | None = None
 ) -> int:
@@ -38,14 +51,10 @@ def append_events(
         EventErasedError: the log is encrypted, and an event of some id was erased.
     """
     keys = configured_keys()
-    opener = embedded.opener
     source = iter(events)
     count = 0
-    while chunk := [sign_event(event, keys) for event in islice(source, EVENTS_PER_APPEND)]:
-        if isinstance(opener, SealedOpener):
-            embedded.append(opener.seal_events(chunk))
-        else:
-            embedded.append([seal_event(event) for event in chunk])
+    while chunk := list(islice(source, EVENTS_PER_APPEND)):
+        embedded.append(seal_events(embedded.opener, chunk, keys))
         count += len(chunk)
         if progress is not None:
             progress(count)

@@ -1,14 +1,14 @@
-"""Erasure on an embedded log, in the order that makes it final (spec 7.5).
+"""Erasure, in the order that makes it final (spec 7.5), on whatever log.
 
 The request is folded first, then the keys are destroyed, then the receipt is put on the log and
-the row store is rewritten. On a plain log only the first step exists, and what it leaves is said.
+the rows are rewritten. On a plain log only the first step exists, and what it leaves is said.
 """
 
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from infra.appending import append_events
 from infra.audit.history import EmbeddedHistory, Recorded
@@ -24,8 +24,9 @@ from schemas.sealed import SealedEvent
 from schemas.turn import CandidatesProposed, SurfaceProposed
 from streams.crash_points import reach
 from streams.embedded import Embedded
-from streams.opening import ErasedEventError
-from streams.sealing import EVENT, PSEUDONYM, ROWS, TURN, KeyStore, SealedOpener
+from streams.opening import ErasedEventError, Opener
+from streams.sealed_rows import name_rows
+from streams.sealing import EVENT, PSEUDONYM, TURN, KeyStore, SealedOpener
 
 WAIT_MS: Final = 600_000
 CONTROL_KEY: Final = record_key("", "")
@@ -51,6 +52,67 @@ class ErasureReport:
     kept: tuple[str, ...] = ()
 
 
+class ErasableLog(Protocol):
+    """The log that something is erased from."""
+
+    @property
+    def opener(self) -> Opener:
+        """Return what reads it."""
+        ...
+
+    def tell(self, event: Event) -> str | None:
+        """Append an event, wait until its ledgers passed it; None, or why it was rejected."""
+        ...
+
+    def recorded(self, tenant: str, user: str) -> Iterator[Recorded]:
+        """Yield what is folded wherever a user's events stand, control records too."""
+        ...
+
+    def renewed_first(self, row_keys: Sequence[bytes]) -> Sequence[bytes]:
+        """Return which keys of the user's rows are destroyed with those of the events."""
+        ...
+
+    def forget(self, pseudonym: bytes, row_keys: Sequence[bytes]) -> None:
+        """Once the completion is folded: leave nothing of what rows said before."""
+        ...
+
+
+class EmbeddedErasable:
+    """An embedded log: its rows stand in the clear, in files that are rewritten."""
+
+    def __init__(self, embedded: Embedded) -> None:
+        """Erase from this open log."""
+        self._embedded = embedded
+        self.opener = embedded.opener
+
+    def tell(self, event: Event) -> str | None:
+        """Append an event and fold up to it; None, or why it was rejected."""
+        append_events(self._embedded, [event])
+        offset = self._embedded.log.bounds().end - 1
+        self._embedded.wait_for(offset, timeout_ms=WAIT_MS)
+        with self._embedded.reading() as store:
+            assert store is not None, "the event is folded"
+            fate = RecordedFates(store).find(offset)
+        if fate is not None and fate.status is FateStatus.ACCEPTED:
+            return None
+        return "" if fate is None or fate.reason is None else fate.reason.value
+
+    def recorded(self, tenant: str, user: str) -> Iterator[Recorded]:
+        """Yield all that is folded."""
+        del tenant, user
+        return EmbeddedHistory(self._embedded).recorded(0)
+
+    def renewed_first(self, row_keys: Sequence[bytes]) -> Sequence[bytes]:
+        """Return all: only the public copies stand under them."""
+        return row_keys
+
+    def forget(self, pseudonym: bytes, row_keys: Sequence[bytes]) -> None:
+        """Rewrite the files of the row store."""
+        del pseudonym, row_keys
+        self._embedded.compact()
+        reach("rows_compacted")
+
+
 @dataclass(slots=True)
 class _Found:
     """What the log holds of a user: keys of events with their seqs, names of turns.
@@ -66,7 +128,7 @@ class _Found:
 
 
 def erase(
-    embedded: Embedded, *, tenant: str, user: str, event_ids: tuple[str, ...], operator: str | None
+    log: ErasableLog, *, tenant: str, user: str, event_ids: tuple[str, ...], operator: str | None
 ) -> ErasureReport:
     """Erase events of a user, or without ids all of the user; return what was done.
 
@@ -77,25 +139,26 @@ def erase(
         KeyStoreFailed: the key store cannot be had; nothing was destroyed then, run it again.
         FoldingElsewhere: another process folds; stop it, so that its memory forgets too.
     """
-    opener = embedded.opener
+    opener = log.opener
     if isinstance(opener, SealedOpener) and operator is None:
         raise ErasureError("an encrypted log needs an operator, who completes the erasure")
-    _send(embedded, _request(tenant, user, event_ids, operator))
+    _send(log, _request(tenant, user, event_ids, operator))
     if not isinstance(opener, SealedOpener):
         return ErasureReport(tenant=tenant, user=user, events=len(event_ids), turns=0, receipt="")
     assert operator is not None, "checked above"
     reach("erasure_requested")
-    found = _find(embedded, opener, tenant, user, event_ids)
+    found = _find(log, opener, tenant, user, event_ids)
     pseudonym = opener.pseudonym_of(tenant, user)
     keys = opener.keys
     seqs = dict(found.seqs)
     seqs.update((keys.name_key(pseudonym, (TURN, name)), None) for name in found.turns)
-    rows_key = keys.name_key(pseudonym, (ROWS,))
+    row_keys: list[bytes] = []
     if not event_ids:
+        row_keys = [name_rows(keys, pseudonym, r) for r in ("", *keys.list_receipts(pseudonym))]
         for name in keys.list_references(pseudonym):
-            if name != rows_key:
+            if name not in row_keys:
                 seqs.setdefault(name, None)
-    receipt = keys.erase(pseudonym, seqs, renewed=() if event_ids else (rows_key,))
+    receipt = keys.erase(pseudonym, seqs, renewed=log.renewed_first(row_keys))
     # Named events stand here also where an earlier run has destroyed their keys already: without
     # any name the record would mean all of the user.
     named = {keys.name_key(pseudonym, (EVENT, name)) for name in event_ids} | found.seqs.keys()
@@ -104,10 +167,9 @@ def erase(
     left = [one for one in keys.list_receipts(pseudonym) if one not in {*found.receipts, receipt}]
     for one in (*left, receipt):
         completed = ErasureCompleted(tenant, PSEUDONYM + pseudonym.hex(), names, one)
-        _send(embedded, _build("", "", Principal(PrincipalKind.OPERATOR, operator), completed))
+        _send(log, _build("", "", Principal(PrincipalKind.OPERATOR, operator), completed))
     reach("erasure_completed")
-    embedded.compact()
-    reach("rows_compacted")
+    log.forget(pseudonym, row_keys)
     return ErasureReport(
         tenant=tenant,
         user=user,
@@ -148,27 +210,20 @@ def _build(
     )
 
 
-def _send(embedded: Embedded, event: Event) -> None:
-    """Append an event and wait until the ledger has passed it."""
-    append_events(embedded, [event])
-    offset = embedded.log.bounds().end - 1
-    embedded.wait_for(offset, timeout_ms=WAIT_MS)
-    with embedded.reading() as store:
-        assert store is not None, "the event is folded"
-        fate = RecordedFates(store).find(offset)
-    if fate is None or fate.status is not FateStatus.ACCEPTED:
-        reason = "" if fate is None or fate.reason is None else fate.reason.value
+def _send(log: ErasableLog, event: Event) -> None:
+    """Append an event and wait until the ledgers have passed it."""
+    reason = log.tell(event)
+    if reason is not None:
         raise ErasureError(f"{type(event.payload).__name__} was rejected: {reason}")
 
 
 def _find(
-    embedded: Embedded, opener: SealedOpener, tenant: str, user: str, event_ids: tuple[str, ...]
+    log: ErasableLog, opener: SealedOpener, tenant: str, user: str, event_ids: tuple[str, ...]
 ) -> _Found:
     """Return the keys to destroy: of the events, of all derived, of turns resting on them."""
     found, named, answers = _Found(), dict.fromkeys(event_ids), {}
     key = opener.key_of(tenant, user)
-    history = EmbeddedHistory(embedded)
-    for recorded in history.recorded(0):
+    for recorded in log.recorded(tenant, user):
         if recorded.record.key == CONTROL_KEY:
             control = opener.open(recorded.record).event.payload
             if isinstance(control, ErasureCompleted):
@@ -217,4 +272,4 @@ def _list_resting(
             yield record.turn_id
 
 
-__all__ = ["ErasureError", "ErasureReport", "KeyStore", "erase"]
+__all__ = ["EmbeddedErasable", "ErasableLog", "ErasureError", "ErasureReport", "KeyStore", "erase"]

@@ -5,18 +5,21 @@ An event is acknowledged only when every in-sync replica has it. Nothing is judg
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Final
 
 from confluent_kafka import KafkaException
 
-from infra.appending import seal_event
+from infra.appending import seal_events
 from infra.keys import configured_keys
+from infra.opening import open_topics
 from schemas.control import Genesis
 from schemas.event import CONTROL_PAYLOADS, Event, UserRefolded
 from schemas.partition import partition_of
 from schemas.topics import EVENTS, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
+from streams.ports import NewRecord
 
 FLUSH_TIMEOUT_S: Final = 60.0
 POLL_EVERY: Final = 1_000
@@ -41,6 +44,7 @@ class EventProducer:
         )
         self._failed: list[str] = []
         self._keys = configured_keys()
+        self._opener = open_topics(connection, prefix=prefix)
 
     def append(self, events: Iterable[Event], progress: Callable[[int], None] | None = None) -> int:
         """Append events in order and return how many there were, once all are acknowledged.
@@ -50,12 +54,17 @@ class EventProducer:
                 what did arrive is a duplicate by its event id.
 
         """
-        count = 0
-        for event in events:
-            for partition in self.place(event):
-                self._produce(self._fit(event), partition)
-            count += 1
-            if count % POLL_EVERY == 0:
+        source, count = iter(events), 0
+        # Keys of sealed events are made durable together; what is plain goes out at once.
+        chunk_max = POLL_EVERY if self._opener.hides else 1
+        while chunk := [self._fit(event) for event in islice(source, chunk_max)]:
+            for event, record in zip(
+                chunk, seal_events(self._opener, chunk, self._keys), strict=True
+            ):
+                for partition in self.place(event):
+                    self._produce(record, partition)
+            before, count = count, count + len(chunk)
+            if count // POLL_EVERY > before // POLL_EVERY:
                 self._producer.poll(0)
                 if progress is not None:
                     progress(count)
@@ -67,14 +76,15 @@ class EventProducer:
 
     def place(self, event: Event) -> Iterable[int]:
         """Return the partitions of an event: its user's, or all for a control record."""
-        if isinstance(event.payload, UserRefolded):
-            key = seal_event(
-                replace(event, tenant=event.payload.tenant, user=event.payload.user)
-            ).key
-            return (partition_of(key or b"", self._partitions),)
-        if isinstance(event.payload, CONTROL_PAYLOADS):
+        payload = event.payload
+        if isinstance(payload, UserRefolded):
+            return (self._find_partition(payload.tenant, payload.user),)
+        if isinstance(payload, CONTROL_PAYLOADS):
             return range(self._partitions)
-        return (partition_of(seal_event(event).key or b"", self._partitions),)
+        return (self._find_partition(event.tenant, event.user),)
+
+    def _find_partition(self, tenant: str, user: str) -> int:
+        return partition_of(self._opener.key_of(tenant, user), self._partitions)
 
     def _fit(self, event: Event) -> Event:
         """Return a genesis record with the number of partitions that there really are."""
@@ -82,8 +92,7 @@ class EventProducer:
             return event
         return replace(event, payload=replace(event.payload, partitions=self._partitions))
 
-    def _produce(self, event: Event, partition: int) -> None:
-        record = seal_event(event, self._keys)
+    def _produce(self, record: NewRecord, partition: int) -> None:
         while True:
             try:
                 self._producer.produce(

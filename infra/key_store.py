@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from threading import RLock
 from typing import Any, Final, TypeVar
 
 from cryptography.exceptions import InvalidTag
@@ -50,7 +51,7 @@ delete from users where pseudonym = ? and not exists (
 
 
 class FileKeyStore:
-    """The ``KeyStore`` of one folder; any number of processes may use it."""
+    """The ``KeyStore`` of one folder; any number of processes and threads may use it."""
 
     def __init__(self, folder: Path) -> None:
         """Open the folder, or make it a key store that only its owner may read.
@@ -58,13 +59,14 @@ class FileKeyStore:
         Raises:
             KeyStoreFailed: it cannot be read, or its master key is gone.
         """
-        self._folder = folder
+        self._folder, self._lock = folder, RLock()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._master = self._read_master()
             self._database = sqlite3.connect(
-                folder / DATABASE_NAME, timeout=_BUSY_S, isolation_level=None
-            )
+                folder / DATABASE_NAME, timeout=_BUSY_S, isolation_level=None,
+                check_same_thread=False,
+            )  # fmt: skip
             (folder / DATABASE_NAME).chmod(0o600)
             self._database.execute("pragma secure_delete = on")
             self._database.execute("pragma synchronous = full")
@@ -127,16 +129,17 @@ class FileKeyStore:
     @contextmanager
     def together(self) -> Iterator[None]:
         """Make what is done inside durable at once, when it ends; nests."""
-        if self._database.in_transaction:
-            yield
-            return
-        self._ask(lambda: self._database.execute("begin immediate"))
-        try:
-            yield
-        except BaseException:
-            self._database.rollback()
-            raise
-        self._ask(self._database.commit)
+        with self._lock:
+            if self._database.in_transaction:
+                yield
+                return
+            self._ask(lambda: self._database.execute("begin immediate"))
+            try:
+                yield
+            except BaseException:
+                self._database.rollback()
+                raise
+            self._ask(self._database.commit)
 
     def list_references(self, pseudonym: bytes) -> list[bytes]:
         """Return the references of all keys of a user that are not erased, sorted."""
@@ -240,11 +243,10 @@ class FileKeyStore:
         return key
 
     def _write_user(self, tenant: str, pseudonym: bytes, version: int, key: bytes) -> None:
-        wrapped = _wrap(self._master, key, pseudonym)
         self._change(
             "insert or replace into users (pseudonym, tenant, version, wrapped) "
             "values (?, ?, ?, ?)",
-            [(pseudonym, tenant, version, wrapped)],
+            [(pseudonym, tenant, version, _wrap(self._master, key, pseudonym))],
         )
 
     def _obtain_tenant(self, tenant: str) -> bytes:
@@ -288,7 +290,8 @@ class FileKeyStore:
 
     def _ask(self, question: Callable[[], R]) -> R:
         try:
-            return question()
+            with self._lock:
+                return question()
         except sqlite3.Error as error:
             raise KeyStoreFailed(f"key store {self._folder}: {error}") from None
 

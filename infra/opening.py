@@ -14,8 +14,11 @@ from infra.reducers import build_reducer
 from infra.settings import Settings
 from schemas.codec import HEADER_BYTES, MARKER, schema_fingerprint
 from schemas.sealed import SealedEvent
+from schemas.topics import SEALED, name_topic
+from streams.connection import Connection
 from streams.embedded import Embedded
 from streams.failures import KeyStoreFailed
+from streams.kafka_log import has_topic
 from streams.opening import Opener, PlainOpener
 from streams.ports import LogRecord
 from streams.sealing import SealedOpener
@@ -62,6 +65,17 @@ def open_key_store(settings: Settings | None = None) -> FileKeyStore:
 def build_opener(folder: Path) -> Opener:
     """Return what reads the log of a folder."""
     return SealedOpener(open_key_store()) if is_encrypted(folder) else PlainOpener()
+
+
+def open_topics(connection: Connection, *, prefix: str) -> Opener:
+    """Return what reads and seals the topics of a prefix: encrypted ones say so by one more topic.
+
+    Raises:
+        StoreUnavailable: the brokers do not answer.
+        KeyStoreFailed: they are encrypted, and no key store is named.
+    """
+    name = name_topic(SEALED, prefix=prefix)
+    return SealedOpener(open_key_store()) if has_topic(connection, name) else PlainOpener()
 
 
 def choose_opener(records: Iterable[LogRecord]) -> Opener:

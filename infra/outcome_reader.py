@@ -17,11 +17,13 @@ from typing import Any, Final, Self
 
 from confluent_kafka import KafkaError, KafkaException
 
+from infra.opening import open_topics
 from infra.records import OUTCOME_TOPICS, read_output
 from schemas.codec import DecodeError
 from schemas.topics import find_topic, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
+from streams.refusals import raise_refused
 
 REMEMBERED_DEFAULT: Final = 100_000
 POLL_S: Final = 0.5
@@ -70,6 +72,7 @@ class OutcomeReader:
             describe_for_ledger(connection) | _CONSUMER | {"group.id": group}
         )
         self._consumer.subscribe(sorted(self._names))
+        self._opener = open_topics(connection, prefix=prefix)
         self._seen: OrderedDict[bytes, None] = OrderedDict()
         self._remembered = remembered
 
@@ -99,12 +102,15 @@ class OutcomeReader:
         if message is None:
             return None
         if message.error() is not None:
-            _refuse(message.error())
+            raise_refused(message.error(), message.topic() or "outcomes")
             return None
         topic = self._names[message.topic()]
         place = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"
         try:
-            record = read_output(topic, message.value() or b"")
+            value = self._opener.unseal(message.value() or b"")
+            if value is None:
+                return None  # Of an encrypted log, and erased.
+            record = read_output(topic, value)
         except DecodeError as error:
             raise UnreadableOutcomeError(f"{place}: {error}; is this reader out of date?") from None
         if self._knows(record.outcome_id):
@@ -131,17 +137,3 @@ class OutcomeReader:
         if len(self._seen) > self._remembered:
             self._seen.popitem(last=False)
         return False
-
-
-def _refuse(error: KafkaError) -> None:
-    if error.fatal() or error.code() in _REFUSALS:
-        raise StoreUnavailable(f"outcomes cannot be read: {error.str()}")
-
-
-_REFUSALS: Final = frozenset(
-    {
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError.GROUP_AUTHORIZATION_FAILED,
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-    }
-)

@@ -16,6 +16,7 @@ from schemas.topics import (
     LEDGERS,
     PARTITIONS_DEFAULT,
     ROWS,
+    SEALED,
     TOPICS,
     Cleanup,
     Topic,
@@ -53,12 +54,16 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class TopicSet:
-    """Which set of topics is wanted, and how many copies the cluster keeps of each record."""
+    """Which set of topics is wanted, and how many copies the cluster keeps of each record.
+
+    ``encrypted``: a new set is to be an encrypted one; what a set is, it stays.
+    """
 
     prefix: str = ""
     partitions: int = PARTITIONS_DEFAULT
     replication: int = 3
     insync_min: int = 2
+    encrypted: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers that cannot hold together, naming the field."""
@@ -112,13 +117,20 @@ def describe_durability(wanted: TopicSet) -> str:
 
 
 def _plan(admin: KafkaAdminClient, wanted: TopicSet) -> tuple[Change, ...]:
-    names = {topic: name_topic(topic, prefix=wanted.prefix) for topic in TOPICS}
+    names = {topic: name_topic(topic, prefix=wanted.prefix) for topic in (SEALED, *TOPICS)}
     standing = _describe(admin, list(names.values()))
     changes: list[Change] = []
-    for topic in TOPICS:
-        name = names[topic]
+    if names[SEALED] not in standing and not wanted.encrypted:
+        del names[SEALED]
+    for topic, name in names.items():
         if name in standing:
             changes.extend(_compare(topic, name, standing[name], wanted))
+        elif topic is SEALED and names[EVENTS] in standing:
+            reason = (
+                f"is missing although {names[EVENTS]} stands: a log that began in the clear stays "
+                "so. Use another prefix, or leave out --encrypted."
+            )
+            changes.append(Change(step=Step.REFUSE, topic=topic, name=name, reason=reason))
         elif topic is EVENTS and any(names[other] in standing for other in (ROWS, LEDGERS)):
             reason = (
                 f"is missing although {names[ROWS]} or {names[LEDGERS]} stand: the log that they "

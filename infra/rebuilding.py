@@ -14,7 +14,8 @@ from confluent_kafka import KafkaException
 
 from infra.archive.reading import Archive
 from infra.archive.whole_log import WholeLog
-from infra.reducers import build_reducer
+from infra.opening import open_topics
+from infra.reducers import build_topics_reducer
 from schemas.topics import EVENTS, name_topic
 from streams.authentication import RecordedCheck
 from streams.connection import Connection, describe_for_ledger
@@ -22,6 +23,7 @@ from streams.core_reducer import CoreReducer
 from streams.failures import StoreUnavailable
 from streams.kafka_log import describe_topic_id
 from streams.kafka_store import Place
+from streams.opening import Opener
 from streams.rebuilding import FindFate, Rebuilt, rebuild_partition
 from streams.transactions import ask_cluster_id
 
@@ -51,6 +53,7 @@ def rebuild(
     cluster_id = ask_cluster_id(connection)
     _refuse_running(connection, f"{prefix}ledger")
     topic_id, count = describe_topic_id(connection, name_topic(EVENTS, prefix=prefix))
+    opener = open_topics(connection, prefix=prefix)
     rebuilt = []
     with tempfile.TemporaryDirectory(prefix="commitments-rebuild-") as scratch:
         for number in range(count) if partitions is None else partitions:
@@ -64,13 +67,13 @@ def rebuild(
             with WholeLog(
                 connection, prefix=prefix, topic_id=topic_id, partition=number, archive=archive
             ) as log:
-                core = partial(_build_core, number)
+                core = partial(_build_core, number, opener)
                 rebuilt.append(rebuild_partition(place, log, core, progress))
     return rebuilt
 
 
-def _build_core(partition: int, find_fate: FindFate) -> CoreReducer:
-    return build_reducer(partition, authenticator=RecordedCheck(find_fate))
+def _build_core(partition: int, opener: Opener, find_fate: FindFate) -> CoreReducer:
+    return build_topics_reducer(partition, opener, RecordedCheck(find_fate))
 
 
 def _refuse_running(connection: Connection, group: str) -> None:

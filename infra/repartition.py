@@ -19,12 +19,12 @@ from infra.archive.whole_log import WholeLog, read_message
 from infra.keys import configured_keys, sign_event
 from infra.placement import Left, Placed, fit_genesis, place_records, refit
 from infra.provision import STAMPED, TopicSet, apply, plan, settle
-from schemas.topics import EVENTS, TOPICS, name_topic
+from schemas.topics import EVENTS, SEALED, TOPICS, name_topic
 from streams.authentication import KeyRing
 from streams.committed import CommittedPartition
 from streams.connection import Connection, describe_for_admin, describe_for_ledger
 from streams.failures import KeysMissing, LogGap, StoreUnavailable
-from streams.kafka_log import describe_topic_id
+from streams.kafka_log import describe_topic_id, has_topic
 from streams.ledger_bytes import digest_record
 from streams.ports import LogRecord
 
@@ -86,6 +86,11 @@ def repartition(
         raise RepartitionRefusedError(
             f"prefix {source!r}: a set of topics is never repartitioned in place; "
             "name another one with --into"
+        )
+    if has_topic(connection, name_topic(SEALED, prefix=source)):
+        raise RepartitionRefusedError(
+            f"prefix {source!r} is an encrypted log, whose records name no user: it keeps its "
+            "number of partitions"
         )
     topic_id, partitions = describe_topic_id(connection, name_topic(EVENTS, prefix=source))
     with ExitStack() as stack:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final, NoReturn
@@ -19,19 +19,22 @@ from typing import Final, NoReturn
 import structlog
 from aiohttp import web
 
-from infra.appending import seal_event
+from infra.appending import seal_events
 from infra.authority import CHECKED_MODE, OPEN_MODE
 from infra.keys import configured_keys
-from infra.opening import PLAIN_MODE
+from infra.opening import ENCRYPTED_MODE, PLAIN_MODE
 from infra.operations import start_endpoints
 from infra.provision import TopicSet, describe_durability, plan
+from schemas.event import Event
 from schemas.topics import EVENTS, PARTITIONS_DEFAULT, name_topic
 from streams.clock import SystemClock
 from streams.connection import Connection
 from streams.expiry import Expirer
 from streams.lane import Phase
+from streams.opening import Opener, PlainOpener
 from streams.ownership import EXIT_RESTART, FaustOwnership, OwnershipSettings
-from streams.ports import Reducer
+from streams.ports import NewRecord, Reducer
+from streams.sealed_rows import open_rows
 from streams.starting import WorkerSettings
 from streams.worker import Worker
 
@@ -56,6 +59,7 @@ class ServeSettings:
     instance_id: str | None = None
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
+    opener: Opener = field(default_factory=PlainOpener)
 
 
 class NotProvisionedError(Exception):
@@ -91,7 +95,7 @@ def serve(settings: ServeSettings, *, build_reducer: Callable[[int], Reducer]) -
         topic=f"{settings.prefix}events",
         partitions=settings.partitions,
         authority=OPEN_MODE if configured_keys() is None else CHECKED_MODE,
-        mode=PLAIN_MODE,
+        mode=ENCRYPTED_MODE if settings.opener.hides else PLAIN_MODE,
     )
     return asyncio.run(_Service(settings, build_reducer, log).run())
 
@@ -133,10 +137,15 @@ class _Service:
             expirer=Expirer(
                 settings.connection,
                 topic=name_topic(EVENTS, prefix=settings.prefix),
-                seal=partial(seal_event, keys=configured_keys()),
+                seal=self._seal,
+                open_rows=partial(open_rows, settings.opener),
             ),
         )
         self._thread = threading.Thread(target=self._fold, name="ledgers", daemon=True)
+
+    def _seal(self, event: Event) -> NewRecord:
+        (record,) = seal_events(self._settings.opener, [event], configured_keys())
+        return record
 
     async def run(self) -> int:
         asked = asyncio.Event()

@@ -128,6 +128,14 @@ LEASES = Topic(
     public=False,
 )
 
+SEALED = Topic(
+    name="sealed",
+    holds="nothing, for ever: that it is there says that the log of its prefix is encrypted",
+    key=TopicKey.NONE,
+    public=False,
+)
+"""Not one of ``TOPICS``, since a log in the clear has none."""
+
 TOPICS = (
     EVENTS,
     ROWS,

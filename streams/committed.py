@@ -12,6 +12,7 @@ from streams.connection import Connection, describe_for_ledger
 from streams.failures import LedgerBroken, StoreUnavailable
 from streams.kafka_log import ASK_TIMEOUT_S
 from streams.ports import LogBounds
+from streams.refusals import raise_refused
 
 READ_MANY: Final = 4_000
 READ_TIMEOUT_S: Final = 60.0
@@ -79,6 +80,8 @@ class CommittedPartition:
                             f"{self.topic}, partition {self.partition}: offset {first} is not "
                             "there although the broker has just named it"
                         )
+                    else:
+                        raise_refused(error, f"{self.topic}, partition {self.partition}")
             raise StoreUnavailable(
                 f"{self.topic}, partition {self.partition}: nothing was read for "
                 f"{READ_TIMEOUT_S:.0f} s"

@@ -6,7 +6,7 @@ are held decoded until the batch closes, so a user's head is encoded once per ba
 
 import hashlib
 from dataclasses import replace
-from typing import Final
+from typing import ClassVar, Final
 
 from processors import decision
 from processors.compilation.draft import owner_of
@@ -59,7 +59,7 @@ _build_folded: Final = compile_building(Folded)
 class CoreReducer:
     """Folds ``events`` through the core; one per partition, used by one thread."""
 
-    version: Final = "core-2"
+    version: ClassVar[str] = "core-2"
 
     def __init__(
         self,
@@ -218,7 +218,9 @@ class CoreReducer:
         if event is not None and event.user and value is not None:
             name = (EVENT, event.event_id)
             value = self._opener.seal(value, tenant=event.tenant, user=event.user, name=name)
-        return OutputRecord("rejections", record.key or _CONTROL_KEY, value)
+        # Sealed, it does not tell what it rejects to those who put a history together.
+        headers = self._describe_place(record) if self._opener.hides else ()
+        return OutputRecord("rejections", record.key or _CONTROL_KEY, value, headers)
 
     def _conclude(
         self, record: LogRecord, event: Event, body: bytes, view: CachedView, step: Step
@@ -236,10 +238,7 @@ class CoreReducer:
         return Folded(encoded, _NOTHING, tuple(outputs))
 
     def _place(self, record: LogRecord, event: Event, output: Output) -> OutputRecord:
-        headers: Headers = (
-            ("partition", str(self._partition).encode()),
-            ("offset", str(record.offset).encode()),
-        )
+        headers = self._describe_place(record)
         if not self._opener.hides:
             headers = (*headers, ("event_id", event.event_id.encode()))
         assert not isinstance(output, Rejection), "the core puts out what belongs to a turn"
@@ -247,6 +246,10 @@ class CoreReducer:
         value = self._opener.seal(frame(output), tenant=event.tenant, user=event.user, name=name)
         key = self._opener.key_of(event.tenant, event.user)
         return OutputRecord(TOPIC_OF[type(output)], key, value, headers)
+
+    def _describe_place(self, record: LogRecord) -> Headers:
+        offset = str(record.offset).encode()
+        return (("partition", str(self._partition).encode()), ("offset", offset))
 
 
 def hide_detail(fate: Fate) -> Fate:

@@ -45,9 +45,17 @@ class Expirer:
     """Appends what is due to the partitions of one worker; used by the supervisor's thread."""
 
     def __init__(
-        self, connection: Connection, *, topic: str, seal: Callable[[Event], NewRecord]
+        self,
+        connection: Connection,
+        *,
+        topic: str,
+        seal: Callable[[Event], NewRecord],
+        open_rows: Callable[[RowReader], RowReader] = lambda rows: rows,
     ) -> None:
-        """Connect lazily: a worker without pending turns never produces. ``seal`` signs."""
+        """Connect lazily: a worker without pending turns never produces.
+
+        ``seal`` signs, and seals where the log is encrypted; ``open_rows`` opens sealed rows.
+        """
         self._clients = connection.clients
         self._clock = connection.clients.clock
         self._settings: dict[str, object] = dict(describe_for_ledger(connection)) | {
@@ -56,6 +64,7 @@ class Expirer:
         }
         self._topic = topic
         self._seal = seal
+        self._open_rows = open_rows
         self._producer: Any = None
         self._look_at_ns: dict[int, int] = {}
         self._sent_at_ns: dict[tuple[str, str, str], int] = {}
@@ -72,7 +81,7 @@ class Expirer:
         sent = self._sent_at_ns = {
             name: at for name, at in self._sent_at_ns.items() if now_ns - at < AGAIN_AFTER_NS
         }
-        due = [row for row in list_due(rows, now_ms) if _name(row) not in sent]
+        due = [row for row in list_due(self._open_rows(rows), now_ms) if _name(row) not in sent]
         for row in due:
             sent[_name(row)] = now_ns
             record = self._seal(build_expiry(row.tenant, row.user, row.turn_id, now_ms))

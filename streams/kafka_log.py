@@ -21,6 +21,7 @@ from streams.connection import Connection, describe_for_ledger
 from streams.crash_points import reach
 from streams.failures import LogGap, LogShortened, StoreUnavailable
 from streams.ports import LogBounds, LogRecord
+from streams.refusals import raise_refused
 
 GATHER_MS: Final = 5
 """After a first record others are likely under way: one commit for all of them is cheaper."""
@@ -95,7 +96,7 @@ class EventReader:
             if log is not None:
                 log.take(message)
             elif message.error() is not None:
-                _raise_fatal(message.error())
+                raise_refused(message.error(), self.topic)
         if messages:
             reach("events_polled")
         return len(messages)
@@ -186,7 +187,7 @@ class KafkaLog:
         elif error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
             self._lost = True
         else:
-            _raise_fatal(error)
+            raise_refused(error, self._reader.topic)
 
     def _seek(self, first: int) -> None:
         self._records.clear()
@@ -236,18 +237,19 @@ def describe_topic_id(connection: Connection, topic: str) -> tuple[str, int]:
     return str(description.topic_id), len(description.partitions)
 
 
-def _raise_fatal(error: KafkaError) -> None:
-    """Raise what no retry of the client mends; connection losses are retried by librdkafka."""
-    if error.fatal() or error.code() in _REFUSALS:
-        raise StoreUnavailable(f"the consumer of events failed: {error.str()}")
+def has_topic(connection: Connection, topic: str) -> bool:
+    """Return whether there is such a topic.
 
-
-_REFUSALS: Final = frozenset(
-    {
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError.GROUP_AUTHORIZATION_FAILED,
-        KafkaError.UNKNOWN_TOPIC_OR_PART,
-        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
-        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
-    }
-)
+    Raises:
+        StoreUnavailable: no answer, or no right to ask.
+    """
+    admin = connection.clients.admin(describe_for_ledger(connection))
+    try:
+        future = admin.describe_topics(TopicCollection([topic]), request_timeout=ASK_TIMEOUT_S)
+        future[topic].result(2 * ASK_TIMEOUT_S)
+    except (KafkaException, TimeoutError) as error:
+        cause = error.args[0] if isinstance(error, KafkaException) else None
+        if cause is not None and cause.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return False
+        raise StoreUnavailable(f"topic {topic}: {error}") from error
+    return True

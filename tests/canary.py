@@ -5,7 +5,7 @@ from dataclasses import replace
 from rocksdict import DBCompressionType
 
 from infra.appending import append_events
-from infra.erasing import erase
+from infra.erasing import EmbeddedErasable, erase
 from infra.opening import mark_encrypted, open_embedded
 from infra.records import TOPICS
 from schemas.agreement import (
@@ -124,4 +124,6 @@ def read_head(folder, user):
 def erase_user(folder, user="ada", *events):
     """Erase events, or all of a user, as operator."""
     with open_embedded(folder) as embedded:
-        return erase(embedded, tenant="acme", user=user, event_ids=events, operator="ops")
+        return erase(
+            EmbeddedErasable(embedded), tenant="acme", user=user, event_ids=events, operator="ops"
+        )

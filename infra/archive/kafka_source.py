@@ -72,6 +72,10 @@ class KafkaSource:
             folder, read(), heads, log_identity=identity.encode(), segment_bytes=segment_bytes
         )
 
+    def read(self, partition: int) -> Iterator[PlacedEvent | PlacedOutput]:
+        """Yield what one partition's ledger has committed, each event before its outputs."""
+        return self._read_partition(partition, self._read_ledger(partition))
+
     def _read_ledger(self, partition: int) -> list[BatchRecord]:
         with self._open(LEDGERS.name, partition) as topic:
             return [decode_record(m.value()) for m in topic.read(topic.bounds().start)]

@@ -25,7 +25,7 @@ from infra.cli.console import (
     read_file,
     reported,
 )
-from infra.cli.kafka_options import BootstrapOption, PrefixOption
+from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
 from infra.cli.targets import AnyLogOption, open_target
 from infra.event_json import EventFormError, parse_object, parse_record
 from infra.genesis import Authority, build_genesis
@@ -33,7 +33,13 @@ from infra.importers.jsonl import WrongLine, read_lines
 from infra.importers.registry import IMPORTERS
 from infra.importers.sources import SourceError
 from infra.keys import configured_keys
-from infra.opening import ENCRYPTED_MODE, PLAIN_MODE, mark_encrypted, open_key_store
+from infra.opening import (
+    ENCRYPTED_MODE,
+    PLAIN_MODE,
+    mark_encrypted,
+    open_key_store,
+    open_topics,
+)
 from schemas.catalogue import Catalogue
 from schemas.event import Event
 
@@ -81,8 +87,7 @@ def init(
         genesis = build_genesis(content, operators=tuple(operator or ()), authority=authority)
         if log is not None and log.is_dir() and any(log.iterdir()):
             raise CommandError(f"{log} is not empty", "name a new folder")
-        if encrypted:
-            _check_key_store(log)
+        encrypted = _choose_mode(log, bootstrap, prefix, encrypted=encrypted)
         with open_target(log, bootstrap, prefix, must_exist=False) as append:
             append([genesis], None)
         if encrypted and log is not None:
@@ -97,10 +102,22 @@ def init(
     out.print(ENCRYPTED_MODE if encrypted else PLAIN_MODE)
 
 
-def _check_key_store(log: Path | None) -> None:
-    if log is None:
-        raise CommandError("--encrypted: only an embedded log can be encrypted", "give --log")
-    open_key_store().close()
+def _choose_mode(
+    log: Path | None, bootstrap: str | None, prefix: str | None, *, encrypted: bool
+) -> bool:
+    """Return whether the log is encrypted: topics were provisioned so, or not."""
+    if log is None and bootstrap is not None:
+        settings = read_settings(bootstrap=bootstrap, prefix=prefix)
+        sealed = open_topics(settings.connect(), prefix=settings.prefix).hides
+        if encrypted and not sealed:
+            raise CommandError(
+                "--encrypted: these topics were provisioned for a log in the clear",
+                "commitments provision --encrypted, under a prefix that has no topics yet",
+            )
+        return sealed
+    if encrypted:
+        open_key_store().close()
+    return encrypted
 
 
 def import_(

@@ -1,6 +1,9 @@
 """The commands of erasure: erase, rotate-keys."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,17 +11,22 @@ import typer
 from infra.cli.console import (
     CommandError,
     JsonOption,
-    LogOption,
     TenantOption,
     UserOption,
+    open_log,
     out,
     print_json,
     reported,
 )
-from infra.cli.console import open_log as open_any
-from infra.erasing import ErasureError
+from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
+from infra.cli.targets import AnyLogOption, choose_one
+from infra.erasing import EmbeddedErasable, ErasableLog, ErasureError
 from infra.erasing import erase as erase_from
+from infra.gateway.port import ControlError
+from infra.kafka_erasing import KafkaErasable
 from infra.opening import PLAIN_MODE, open_key_store
+from schemas.topics import EVENTS, name_topic
+from streams.kafka_log import describe_topic_id
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +36,6 @@ def register(app: typer.Typer) -> None:
 
 
 def erase(
-    log: LogOption,
     user: UserOption,
     events: Annotated[
         list[str] | None, typer.Argument(help="Ids of the user's events; none: all of the user.")
@@ -37,19 +44,23 @@ def erase(
         str | None, typer.Option(help="The operator who asks; without one the user asks.")
     ] = None,
     tenant: TenantOption = "default",
+    log: AnyLogOption = None,
+    bootstrap: BootstrapOption = None,
+    prefix: PrefixOption = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Erase events of a user, or all of a user, with all that is derived from them.
 
     On an encrypted log their keys are destroyed; a plain log keeps every byte of the events.
+    On Kafka (--bootstrap) workers must run, since they fold request and completion.
 
     Example: commitments erase --log my-log --user ada --operator ops
     """
-    with reported(as_json=as_json), open_any(log) as embedded:
+    with reported(as_json=as_json), _open(log, bootstrap, prefix) as erasable:
         try:
             report = erase_from(
-                embedded,
+                erasable,
                 tenant=tenant,
                 user=user,
                 event_ids=tuple(events or ()),
@@ -67,6 +78,26 @@ def erase(
     out.print(f"receipt {report.receipt}")
     if report.kept:
         out.print(f"answers to what showed them stay: {', '.join(report.kept)}; name them too")
+
+
+@contextmanager
+def _open(log: Path | None, bootstrap: str | None, prefix: str | None) -> Iterator[ErasableLog]:
+    choose_one(log, bootstrap)
+    if log is not None:
+        with open_log(log) as embedded:
+            yield EmbeddedErasable(embedded)
+        return
+    settings = read_settings(bootstrap=bootstrap, prefix=prefix)
+    connection = settings.connect()
+    _, partitions = describe_topic_id(connection, name_topic(EVENTS, prefix=settings.prefix))
+    try:
+        erasable = KafkaErasable(connection, prefix=settings.prefix, partitions=partitions)
+    except ControlError as error:
+        raise CommandError(error.message, error.remedy) from None
+    try:
+        yield erasable
+    finally:
+        erasable.close()
 
 
 def rotate_keys(*, as_json: JsonOption = False) -> None:

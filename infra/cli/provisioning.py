@@ -1,5 +1,7 @@
 """The command that creates and verifies topics: provision."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -8,7 +10,15 @@ from kafka.errors import InvalidReplicationFactorError, KafkaError
 from infra.cli.console import CommandError, JsonOption, clean, out, print_json, reported
 from infra.cli.kafka_options import BootstrapOption, PrefixOption, read_settings
 from infra.kafka_settings import KafkaSettings
-from infra.provision import ProvisionRefusedError, Step, apply, describe_durability, plan
+from infra.provision import (
+    Change,
+    ProvisionRefusedError,
+    Step,
+    TopicSet,
+    apply,
+    describe_durability,
+    plan,
+)
 from infra.registry import Registry, RegistryRefusedError
 
 
@@ -27,6 +37,9 @@ def provision(
         str | None, typer.Option(help="Schema registry to register all public schemas with.")
     ] = None,
     *,
+    encrypted: Annotated[
+        bool, typer.Option("--encrypted", help="A new set: seal events, outputs and rows.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan only.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -39,7 +52,8 @@ def provision(
             bootstrap=bootstrap, prefix=prefix, partitions=partitions, replication=replication,
             insync_min=insync_min, registry=registry,
         )  # fmt: skip
-        wanted, connection = settings.topics(), settings.connect()
+        wanted = replace(settings.topics(), encrypted=encrypted)
+        connection = settings.connect()
         subjects: dict[str, int] = {}
         try:
             changes = plan(connection, wanted)
@@ -62,6 +76,17 @@ def provision(
             raise CommandError(
                 f"{settings.bootstrap}: {type(error).__name__}", "is a broker listening there?"
             ) from None
+    _show(changes, wanted, subjects, dry_run=dry_run, as_json=as_json)
+
+
+def _show(
+    changes: Sequence[Change],
+    wanted: TopicSet,
+    subjects: Mapping[str, int],
+    *,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
     if as_json:
         listed = [{"step": c.step.value, "topic": c.name, "reason": c.reason} for c in changes]
         print_json(

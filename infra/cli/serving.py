@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +17,8 @@ from infra.extraction.kafka_service import serve_extractor
 from infra.generation.kafka_service import serve_generator
 from infra.kafka_settings import KafkaSettings
 from infra.logs import configure_logs
-from infra.reducers import build_reducer
+from infra.opening import open_topics
+from infra.reducers import build_topics_reducer
 from infra.serving import NotProvisionedError, ServeSettings, serve
 
 RESTART_EXIT = 75
@@ -73,9 +75,11 @@ def serve_role(
 
 
 def _serve_ledger(settings: KafkaSettings) -> int:
+    connection = settings.connect()
+    opener = open_topics(connection, prefix=settings.prefix)
     return serve(
         ServeSettings(
-            connection=settings.connect(),
+            connection=connection,
             folder=settings.folder,
             prefix=settings.prefix,
             partitions=settings.partitions,
@@ -85,8 +89,9 @@ def _serve_ledger(settings: KafkaSettings) -> int:
             instance_id=settings.instance_id,
             metrics_host=settings.metrics_host,
             metrics_port=settings.metrics_port,
+            opener=opener,
         ),
-        build_reducer=build_reducer,
+        build_reducer=partial(build_topics_reducer, opener=opener),
     )
 
 

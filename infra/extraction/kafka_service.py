@@ -10,14 +10,17 @@ from typing import Any, Final
 import structlog
 from confluent_kafka import OFFSET_BEGINNING, TopicPartition
 
+from infra.archive.whole_log import read_message
 from infra.extraction.extraction import Extractor, extract
 from infra.extraction.runs import Reader
 from infra.kafka_appending import EventProducer
 from infra.kafka_settings import KafkaSettings
-from schemas.codec import DecodeError, unframe
-from schemas.event import Event
+from infra.opening import open_topics
+from schemas.codec import DecodeError
 from schemas.topics import EVENTS, name_topic
 from streams.connection import describe_for_ledger
+from streams.opening import ErasedEventError
+from streams.refusals import raise_refused
 
 POLL_S: Final = 0.2
 COMMIT_TIMEOUT_S: Final = 10.0
@@ -56,6 +59,7 @@ class _Service:
         self._producer = EventProducer(
             connection, prefix=settings.prefix, partitions=settings.partitions
         )
+        self._opener = open_topics(connection, prefix=settings.prefix)
         self._topic = name_topic(EVENTS, prefix=settings.prefix)
         self._extractor = extractor
         self._readers: dict[int, Reader] = {}
@@ -74,7 +78,9 @@ class _Service:
         try:
             while not self._stopping:
                 message = self._consumer.poll(POLL_S)
-                if message is not None and message.error() is None:
+                if message is not None and message.error() is not None:
+                    raise_refused(message.error(), self._topic)
+                elif message is not None:
                     self._take(message)
         finally:
             self._consumer.close()
@@ -93,8 +99,8 @@ class _Service:
     def _take(self, message: Any) -> None:
         partition, offset = message.partition(), message.offset()
         try:
-            event, _ = unframe(Event, message.value())
-        except DecodeError:
+            event = self._opener.open(read_message(message)).event
+        except (DecodeError, ErasedEventError):
             return  # The ledger rejects it with a reason; it has no utterance.
         proposals = self._readers[partition].read(event)
         if offset < self._resume[partition]:

@@ -14,16 +14,18 @@ from confluent_kafka import OFFSET_END, KafkaException, TopicPartition
 from infra.gateway.port import ControlError, Outcome, Standing, Told
 from infra.kafka_appending import EventProducer
 from infra.keys import KeysError
+from infra.opening import open_topics
 from infra.records import OUTCOME_TOPICS, OUTPUT_RECORDS
 from schemas.codec import DecodeError, decode, unframe
 from schemas.event import Event
-from schemas.fate import Fate
+from schemas.fate import Fate, FateStatus
 from schemas.ledger import BatchRecord
 from schemas.packet import Packet
 from schemas.topics import LEDGERS, TOPICS, name_topic
 from schemas.turn import CandidatesProposed
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
+from streams.refusals import raise_refused
 
 FOLD_SECONDS_MAX: Final = 30.0
 OUTCOME_SECONDS_MAX: Final = 3.0
@@ -63,6 +65,7 @@ class KafkaControl:
     def __init__(self, connection: Connection, *, prefix: str, partitions: int) -> None:
         """Begin to follow the outputs of every partition from now on."""
         self._producer = _PlacedProducer(connection, prefix=prefix, partitions=partitions)
+        self._opener = open_topics(connection, prefix=prefix)
         self._consumer: Any = connection.clients.consumer(
             describe_for_ledger(connection) | _CONSUMER
         )
@@ -97,12 +100,13 @@ class KafkaControl:
         except (StoreUnavailable, KeysError) as error:
             raise ControlError(str(error), "send the same events again") from None
         until = time.monotonic() + FOLD_SECONDS_MAX
-        while any(place not in self._fates for place in places):
+        while any(place not in self._fates for stood in places for place in stood):
             if time.monotonic() > until:
                 raise ControlError("written, but no ledger folded it yet", "ask for the turn later")
             self._poll()
         told = tuple(
-            _report(event, self._fates[place]) for event, place in zip(events, places, strict=True)
+            _report(event, [self._fates[place] for place in stood])
+            for event, stood in zip(events, places, strict=True)
         )
         for event, one in zip(events, told, strict=True):
             self._expect(event, one)
@@ -160,24 +164,30 @@ class KafkaControl:
         while time.monotonic() < quiet:
             self._poll()
 
-    def _match(self, events: Sequence[Event]) -> list[Place]:
+    def _match(self, events: Sequence[Event]) -> list[list[Place]]:
+        """Return where each event stands: a control record in every partition."""
         offsets = {number: iter(found) for number, found in self._producer.placed.items()}
-        places = []
-        for event in events:
-            (partition,) = self._producer.place(event)
-            places.append((partition, next(offsets[partition])))
-        return places
+        return [
+            [(partition, next(offsets[partition])) for partition in self._producer.place(event)]
+            for event in events
+        ]
 
     def _poll(self) -> None:
         message = self._consumer.poll(POLL_S)
-        if message is None or message.error() is not None or message.value() is None:
+        if message is not None and message.error() is not None:
+            raise_refused(message.error(), message.topic() or "outcomes")
+            return
+        if message is None or message.value() is None:
             return
         topic = self._topics[message.topic()]
         try:
             if topic == LEDGERS.name:
                 self._keep_fates(message.partition(), unframe(BatchRecord, message.value())[0])
                 return
-            record, _ = unframe(OUTPUT_RECORDS[topic], message.value())
+            value = self._opener.unseal(message.value())
+            if value is None:
+                return  # Its key was erased: nobody waits for it any more.
+            record, _ = unframe(OUTPUT_RECORDS[topic], value)
         except DecodeError:
             return  # Of another release; its turn is looked for elsewhere.
         turn = (record.tenant, record.user, record.turn_id)
@@ -193,6 +203,7 @@ class KafkaControl:
             self._fates.popitem(last=False)
 
 
-def _report(event: Event, fate: Fate) -> Told:
+def _report(event: Event, fates: Sequence[Fate]) -> Told:
+    fate = next((one for one in fates if one.status is FateStatus.REJECTED), fates[0])
     reason = "" if fate.reason is None else fate.reason.value
     return Told(event.event_id, fate.status.value, fate.seq, reason, fate.detail, fate.ignored)

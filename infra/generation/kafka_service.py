@@ -19,6 +19,7 @@ from infra.generation.asking import DecodingSettings
 from infra.generation.generator import Generator
 from infra.kafka_appending import EventProducer
 from infra.kafka_settings import KafkaSettings
+from infra.opening import open_topics
 from infra.settings import GeneratorSettings, Settings
 from schemas.catalogue import Catalogue
 from schemas.codec import DecodeError, unframe
@@ -28,6 +29,7 @@ from schemas.packet import Packet
 from schemas.topics import EVENTS, PACKETS, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
+from streams.refusals import raise_refused
 
 POLL_S: Final = 0.1
 COMMIT_TIMEOUT_S: Final = 10.0
@@ -92,6 +94,7 @@ class GeneratorService:
         self._producer = EventProducer(
             connection, prefix=settings.prefix, partitions=settings.partitions
         )
+        self._opener = open_topics(connection, prefix=settings.prefix)
         self._catalogues = _Catalogues(connection, prefix=settings.prefix)
         self._topic = name_topic(PACKETS, prefix=settings.prefix)
         self._generator = generator
@@ -113,7 +116,9 @@ class GeneratorService:
                 full = sum(map(len, self._flying.values())) >= self._calls
                 self._pause(full=full)
                 message = self._consumer.poll(POLL_S)
-                if message is not None and message.error() is None:
+                if message is not None and message.error() is not None:
+                    raise_refused(message.error(), self._topic)
+                elif message is not None:
                     self._take(message)
                 self._append_finished()
         finally:
@@ -134,7 +139,11 @@ class GeneratorService:
         partition, offset = message.partition(), message.offset()
         flying = self._flying.setdefault(partition, {})
         try:
-            packet, _ = unframe(Packet, message.value())
+            value = self._opener.unseal(message.value())
+            if value is None:
+                flying[offset] = None  # Erased: what answers it would come to nobody.
+                return
+            packet, _ = unframe(Packet, value)
         except DecodeError as error:
             self._log.warning("packet_unreadable", offset=offset, reason=str(error))
             flying[offset] = None
@@ -200,6 +209,8 @@ class _Catalogues:
         silent = 0
         while name not in self._known:
             message = self._consumer.poll(POLL_S)
+            if message is not None and message.error() is not None:
+                raise_refused(message.error(), self._topic)
             if message is None or message.error() is not None:
                 silent += 1
                 if silent > CATALOGUE_POLLS_MAX:

@@ -6,7 +6,7 @@ from typing import Any
 
 from infra.appending import append_events
 from infra.audit.replay import replay
-from infra.erasing import CONTROL_KEY, erase
+from infra.erasing import CONTROL_KEY, EmbeddedErasable, erase
 from infra.key_store import FileKeyStore
 from infra.opening import mark_encrypted, open_embedded
 from infra.records import TOPICS, read_output
@@ -43,7 +43,13 @@ def erase_ada(path: str, keys: str, events: list[str]) -> None:
     """Erase ada, or some of her events."""
     _use(keys)
     with open_embedded(Path(path)) as embedded:
-        erase(embedded, tenant="acme", user="ada", event_ids=tuple(events), operator="ops")
+        erase(
+            EmbeddedErasable(embedded),
+            tenant="acme",
+            user="ada",
+            event_ids=tuple(events),
+            operator="ops",
+        )
 
 
 def rotate(keys: str) -> None:

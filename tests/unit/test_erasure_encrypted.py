@@ -9,7 +9,7 @@ from infra.appending import append_events
 from infra.audit.contract_history import read_contract_history
 from infra.audit.history import EmbeddedHistory
 from infra.audit.replay import replay
-from infra.erasing import ErasureError, erase
+from infra.erasing import EmbeddedErasable, ErasureError, erase
 from infra.key_store import FileKeyStore
 from infra.opening import open_embedded
 from infra.records import TOPICS, read_output
@@ -198,7 +198,13 @@ def test_erasure_needs_an_operator_with_the_right(folder):
     with open_embedded(folder) as embedded:
         for operator, words in ((None, "needs an operator"), ("mallory", "not_permitted")):
             with pytest.raises(ErasureError, match=words):
-                erase(embedded, tenant="acme", user="ada", event_ids=(), operator=operator)
+                erase(
+                    EmbeddedErasable(embedded),
+                    tenant="acme",
+                    user="ada",
+                    event_ids=(),
+                    operator=operator,
+                )
     assert any(CANARY in repr(value) for value in opened_packets(folder))
 
 
@@ -214,7 +220,9 @@ def test_a_plain_log_is_withdrawn_and_keeps_its_bytes(tmp_path):
     with open_embedded(path) as embedded:
         append_events(embedded, [genesis(), *told_by("ada")])
         embedded.fold_pending()
-        report = erase(embedded, tenant="acme", user="ada", event_ids=(), operator=None)
+        report = erase(
+            EmbeddedErasable(embedded), tenant="acme", user="ada", event_ids=(), operator=None
+        )
 
     assert "" == report.receipt
     assert find_canary(path / "log")

@@ -14,7 +14,7 @@ from infra.audit.replay import replay
 from infra.backfill.plan import Plan
 from infra.backfill.run import backfill
 from infra.backfill.tables import read_table
-from infra.erasing import erase
+from infra.erasing import EmbeddedErasable, erase
 from infra.opening import mark_encrypted, open_embedded
 from infra.provision import Step, TopicSet, _compare, _Standing
 from infra.records import read_output
@@ -281,7 +281,8 @@ def test_r16_what_was_erased_cannot_be_read_anywhere(tmp_path, monkeypatch):
     with open_embedded(folder) as embedded:
         append_events(embedded, [*_erased()[:2], drawn, *dine(1, meal("soup"))])
         embedded.fold_pending()
-        report = erase(embedded, tenant="t", user="m", event_ids=("e1",), operator=OPERATOR.id)
+        log = EmbeddedErasable(embedded)
+        report = erase(log, tenant="t", user="m", event_ids=("e1",), operator=OPERATOR.id)
         append_events(embedded, dine(2, meal("soup")))
         embedded.fold_pending()
         packets = [
