@@ -263,10 +263,16 @@ def _check(model: Any, data: Any, prefix: str = "") -> Any:
     try:
         return TypeAdapter(model).validate_python(data)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        place = prefix + ".".join(str(part) for part in first["loc"])
-        said = _SAID.get(first["type"], first["msg"].removeprefix("Value error, "))
+        place, said = read_fault(error)
+        place = prefix + place
         raise EventFormError(f"{place}: {said}" if place else said) from None
+
+
+def read_fault(error: ValidationError) -> tuple[str, str]:
+    """Return where the first fault stands, and what it is with its remedy, in our words."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return place, _SAID.get(first["type"], first["msg"].removeprefix("Value error, "))
 
 
 def render_record(record: Any) -> Any:

@@ -164,8 +164,9 @@ def import_(
 def _restore(log: Path | None, sources: Sequence[Path], progress: Callable[[int], None]) -> int:
     if log is None:
         raise CommandError("an archive is restored into a folder", "give --log FOLDER")
+    archives = [Archive(source) for source in sources]  # A wrong one begins no log.
     with open_log(log, must_exist=False) as embedded:
-        return sum(restore_archive(embedded, Archive(source), progress) for source in sources)
+        return sum(restore_archive(embedded, archive, progress) for archive in archives)
 
 
 def observe(

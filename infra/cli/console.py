@@ -154,6 +154,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]
     out.print(table)
 
 
+def say_count(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural but for one."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def clean(text: str) -> str:
     """Return text that is safe to show: control characters named, markup taken literally."""
     shown = "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)

@@ -19,6 +19,7 @@ from infra.cli.console import (
     print_json,
     print_table,
     reported,
+    say_count,
 )
 from infra.event_json import render_record
 from schemas.outcome import CandidateReport, Certificate, RepairAct
@@ -83,7 +84,7 @@ def _show_check(check: PacketCheck, *, every: bool) -> None:
     proven = "the digest holds" if check.terms_proven else "[red]another digest[/red]"
     out.print(
         f"packet {check.round} recomputed: {same}; "
-        f"terms of {len(check.others)} more units: {proven}"
+        f"terms of {say_count(len(check.others), 'more unit')}: {proven}"
     )
     if check.entering:
         print_table(

@@ -12,6 +12,7 @@ from infra.cli.console import (
     print_json,
     print_table,
     reported,
+    say_count,
 )
 from infra.event_json import render_record
 from infra.records import TOPICS, read_output
@@ -70,7 +71,8 @@ def describe(record: Any) -> tuple[str, str, str]:
         case "TurnFailure":
             return user, record.kind.value, record.detail
         case "Packet":
-            units = f"{len(record.units)} units, {len(record.coverage)} requirements"
+            needs = say_count(len(record.coverage), "requirement")
+            units = f"{say_count(len(record.units), 'unit')}, {needs}"
             return user, f"{record.scene} {record.turn_id}", units
         case "Rejection":
             return "", record.reason, record.detail

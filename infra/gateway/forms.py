@@ -21,7 +21,14 @@ from pydantic import (
     ValidationError,
 )
 
-from infra.event_json import EventFormError, parse_event, parse_object, parse_record, to_ms
+from infra.event_json import (
+    EventFormError,
+    parse_event,
+    parse_object,
+    parse_record,
+    read_fault,
+    to_ms,
+)
 from infra.gateway.speaking import AGENT, Speaker, propose_candidates
 from infra.typed_values import check_moment
 from processors.limits import CANDIDATES_MAX
@@ -229,9 +236,8 @@ def _check(form: type[M], data: Mapping[str, Any]) -> M:
     try:
         return TypeAdapter(form).validate_python(data)
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "body"
-        raise FormError(place, first["msg"], "see /v1/openapi.json") from None
+        place, said = read_fault(error)
+        raise FormError(place or "body", said, "see /v1/openapi.json") from None
 
 
 R = TypeVar("R")

@@ -67,6 +67,16 @@ def test_a_folder_that_is_no_log_is_left_as_it_is(tmp_path, command):
     assert ["letter.txt"] == [path.name for path in tmp_path.iterdir()]
 
 
+def test_an_archive_that_is_none_begins_no_log(tmp_path):
+    """Given a wrong archive, the log that it was to be restored into is not made."""
+    wrong, new = str(tmp_path / "nothing"), tmp_path / "new"
+
+    result = CliRunner().invoke(app, ["import", "archive", wrong, "--log", str(new), "--json"])
+
+    assert 2 == result.exit_code, result.output
+    assert not new.exists()
+
+
 def test_an_argument_that_is_no_text_is_refused_by_its_place(monkeypatch, capsys):
     """Bytes that are no UTF-8 end the command with the argument's number."""
     monkeypatch.setattr(sys, "argv", ["commitments", "history", "ad\udcff"])

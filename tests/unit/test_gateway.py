@@ -125,6 +125,7 @@ def test_every_mistake_names_its_field_and_says_no_more(point):
         assert (status, True) == (found, answer["error"]["field"].startswith(field)), (path, body)
         assert answer["error"]["message"]
         assert not any(word in json.dumps(answer) for word in ("Traceback", ".py", "infra"))
+        assert "Field required" not in answer["error"]["message"]
     assert 404 == call(point, ("GET", "/v1/turns/t?user=ada", {}))[0][0]
 
 
