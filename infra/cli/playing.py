@@ -79,7 +79,7 @@ def play(
     """
     with reported(as_json=as_json):
         if corpus not in CORPORA:
-            raise CommandError(f"--corpus: {corpus} is none of {', '.join(CORPORA)}")
+            raise CommandError(f"--corpus: {corpus} is no format", f"choose {' or '.join(CORPORA)}")
         if (backend is None) == (bootstrap is None):
             raise CommandError(
                 "nobody answers, or two do", "give --backend NAME, or --bootstrap HOST:PORT"

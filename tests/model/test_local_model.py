@@ -19,15 +19,20 @@ from infra.backends.local import LlamaServer, LocalBackend, find_model
 from infra.backends.openai import Form, OpenAIBackend
 from infra.backends.recorded import RecordedBackend, Recorder
 from infra.cli.console import open_log
+from infra.generation import generator as generating
 from infra.generation.answer import Answer, read_answer
 from infra.generation.asking import DecodingSettings
 from infra.generation.generator import Generator, ask_candidates
 from infra.generation.pending import PendingTurns, converse, list_outcomes
 from infra.generation.phrasing import Policy, phrase_all
+from infra.generation.schema import build_schema, list_amendable
 from infra.importers.sgd import import_sgd
 from schemas.event import CandidatesProposed, GenerationFailed
+from schemas.outcome import Commitment
 from schemas.turn import FailureKind
-from tests.kitchen import asked, form, kitchen, packet_of, started
+from tests.amending import ask_again, cooking
+from tests.conversation import GENERATOR
+from tests.kitchen import asked, candidates, form, kitchen, packet_of, started
 
 SHORT = DecodingSettings(tokens_max=160, retries_max=1, timeout_ms=120_000)
 SAMPLE = Path(infra.__file__).parent / "sample"
@@ -101,6 +106,25 @@ def take_dialogues():
             return
         if not isinstance(event.payload, CandidatesProposed):
             yield event
+
+
+def test_a_constrained_model_amends_what_the_packet_shows(model, monkeypatch):
+    """Held to the form of an amendment, it can only name the commitment there is; LCV takes it."""
+    talk = cooking()
+    packet = ask_again(talk, text="stew instead, please")
+    whole = build_schema(packet, kitchen(), candidates_max=1)
+    forms = [one for one in whole["anyOf"] if "amends" in one["properties"]]
+    monkeypatch.setattr(generating, "build_schema", lambda *_, **__: {"anyOf": forms})
+
+    asked_once = ask_candidates(packet, kitchen(), model, SHORT)
+
+    assert isinstance(asked_once.read, Answer)
+    (outcome,) = talk.tell(
+        candidates(*asked_once.read.candidates, turn="again"), by=GENERATOR
+    ).outputs
+    assert asked_once.read.candidates[0].amends == list_amendable(packet)[0][1]
+    assert isinstance(outcome, Commitment)
+    assert 2 == outcome.version
 
 
 @pytest.mark.parametrize("form", [Form.SCHEMA, Form.PLAIN])
