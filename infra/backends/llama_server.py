@@ -18,6 +18,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
     parser.add_argument("--context", type=int, default=CONTEXT_DEFAULT)
+    parser.add_argument("--port", type=int, default=0)  # 0: any that is free.
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     import xllamacpp  # noqa: PLC0415 - an optional dependency, needed by this process alone
@@ -27,7 +28,7 @@ def main() -> None:
     params.model_alias = {Path(options.model).stem}  # Its answers name it without this machine.
     params.n_ctx = options.context
     params.n_parallel = 1
-    params.port = 0
+    params.port = options.port
     params.ui = False
     for threads in (params.cpuparams, params.cpuparams_batch):
         threads.n_threads = options.threads
