@@ -148,6 +148,11 @@ class KafkaLog:
         """Return how many records wait to be read."""
         return len(self._records)
 
+    @property
+    def has_news(self) -> bool:
+        """Return whether a read would give records, or say that the position is gone."""
+        return self._lost or bool(self._records)
+
     def bounds(self) -> LogBounds:
         """Return log start and last stable offset, as the broker says now."""
         try:

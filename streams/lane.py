@@ -80,8 +80,8 @@ class Lane:
 
     @property
     def has_input(self) -> bool:
-        """Return whether records wait, read or half folded."""
-        return self.more or (self.log is not None and self.log.buffered > 0)
+        """Return whether records wait, read or half folded, or are gone before they were read."""
+        return self.more or (self.log is not None and self.log.has_news)
 
     @property
     def has_few(self) -> bool:

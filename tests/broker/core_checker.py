@@ -32,18 +32,27 @@ class PlainRows(dict[bytes, bytes]):
 
 
 def fold_plainly(
-    records: Sequence[LogRecord], partition: int
+    records: Sequence[LogRecord], partition: int, gaps: Sequence[range] = ()
 ) -> tuple[dict[str, list[Body]], PlainRows]:
-    """Return the outputs of each topic, in order, and all rows that the records lead to."""
+    """Return the outputs of each topic, in order, and all rows that the records lead to.
+
+    ``gaps`` are the offsets that were gone before they were folded.
+    """
     reducer, rows = CoreReducer(partition=partition), PlainRows()
     outputs: dict[str, list[Body]] = {topic: [] for topic in OUTCOMES}
+    waiting = list(gaps)
     for record in records:
+        while waiting and waiting[0].stop <= record.offset:
+            gap = waiting.pop(0)
+            reducer.gap(rows, missing_from=gap.start, next_offset=gap.stop)
         folded = reducer.fold(rows, record)
         for key, value in folded.changes.items():
             _put(rows, key, value)
         for output in folded.outputs:
             if output.topic in outputs:
                 outputs[output.topic].append((output.key, output.value))
+    for gap in waiting:
+        reducer.gap(rows, missing_from=gap.start, next_offset=gap.stop)
     for key, value in reducer.finish().rows.items():
         _put(rows, key, value)
     return outputs, rows

@@ -86,6 +86,25 @@ class _Uncommitted(TwinConsumer):
         return self._broker.logs[place].end
 
 
+class _Heedless(TwinConsumer):
+    """Goes on at the head of a log whose beginning is gone, and says nothing of it."""
+
+    def get_watermark_offsets(self, place: Any, timeout_s: float) -> tuple[int, int]:
+        return 0, super().get_watermark_offsets(place, timeout_s)[1]
+
+    def _take(self, number: int) -> Any:
+        for place, first in self._positions.items():
+            self._positions[place] = max(first, self._broker.logs[place].start)
+        return super()._take(number)
+
+
+class _Ageless(TwinAdmin):
+    """Takes a topic that was created anew for the old one of the same name."""
+
+    def _identify(self, topic: str) -> str:
+        return f"id of {topic}"
+
+
 class TrustedCopy(TwinCopy):
     """A local copy that is taken as it is found, however old, whatever its rows."""
 
@@ -112,5 +131,7 @@ BROKEN = {
     "no fence": _clients_with(producer=_Unfenced),
     "unknown commit taken for aborted": _clients_with(producer=_Retrying),
     "late markers not awaited": _clients_with(admin=_Impatient),
+    "deleted head passed over": _clients_with(consumer=_Heedless),
+    "topic created anew taken for the old one": _clients_with(admin=_Ageless),
     "uncommitted rows read": _clients_with(consumer=_Uncommitted),
 }

@@ -15,6 +15,7 @@ from typing import Any
 from schemas.topics import TOPICS
 from streams import crash_points
 from streams.connection import Connection
+from streams.lane import Phase
 from streams.starting import WorkerSettings
 from streams.worker import Worker
 from tests.simulation.scheduler import AtOnce, Exited, Process, Scheduler
@@ -29,6 +30,8 @@ CORE_EVERY = 10
 TURNS_MAX = 10_000
 """A calm simulation that has not folded everything by then never will."""
 WEEKEND_NS = 8 * 24 * 3_600_000_000_000
+REFUSAL = "was deleted and created again"
+"""How a worker refuses events that are not those that were folded."""
 COMPACTED = tuple(topic.name for topic in TOPICS if topic.cleanup.value == "compact")
 
 Break = Callable[[TwinBroker, Scheduler], Any]
@@ -77,12 +80,14 @@ class Simulation:
                 self._act()
                 for _ in range(self.chance.choice((1, 5, 20, 60))):
                     self._turn()
+                if self.broker.recreated:
+                    break
             self._settle()
         finally:
             crash_points.watch(None)
             for process, _, _ in self.workers.values():
                 self.scheduler.kill(process)
-        check_broker(self.broker, self.partitions, self._subject)
+        self.told.counts["gaps"] = check_broker(self.broker, self.partitions, self._subject)
         self.told.counts.update(self.broker.counts)
         self.told.counts["outcomes"] = sum(
             len(list(log.committed()))
@@ -132,6 +137,17 @@ class Simulation:
         place = (self.chance.choice(COMPACTED), self.chance.randrange(self.partitions))
         self.broker.compact(place)
 
+    def _behead(self) -> None:
+        """Delete the head of one partition's events, folded or not."""
+        log = self.broker.logs["events", self.chance.randrange(self.partitions)]
+        log.cut_head(self.chance.randint(log.start, log.end))
+
+    def _recreate(self) -> None:
+        """Create events anew, once all partitions have been folded from; few follow."""
+        heads = [self.broker.logs["rows", p].committed() for p in range(self.partitions)]
+        if all(any(entry.key == b"h" for entry in head) for head in heads):
+            self.broker.recreate("events")
+
     def _weekend(self) -> None:
         """Stop everything for so long that tombstones are removed while folders stay."""
         for name in sorted(self.workers):
@@ -174,6 +190,9 @@ class Simulation:
         self.scheduler.calm = True
         for process, _, _ in self.workers.values():
             process.frozen_until_ns = 0
+            if self.broker.recreated:  # What is asked for is what a new start says.
+                self.scheduler.kill(process)
+        self._tend()
         for turn in range(TURNS_MAX):
             if self._folded():
                 self.told.counts["turns to settle"] = turn
@@ -186,6 +205,11 @@ class Simulation:
         if any(t.pending or t.partitions for t in self.broker.transactions.values()):
             return False
         lanes = [lane for _, worker, _ in self.workers.values() for lane in worker.lanes()]
+        if self.broker.recreated:
+            stopped = {lane.partition for lane in lanes if lane.phase is Phase.STOPPED}
+            reasons = [lane.reason for lane in lanes if lane.phase is Phase.STOPPED]
+            assert all(REFUSAL in reason for reason in reasons), reasons
+            return len(stopped) == self.partitions
         done = {lane.partition for lane in lanes if lane.next_offset == self._end(lane.partition)}
         return len(done) == self.partitions
 
@@ -244,6 +268,8 @@ _ACTIONS = {
     "leave": 3,
     "compact": 12,
     "weekend": 1,
+    "behead": 2,
+    "recreate": 0.5,
 }
 
 

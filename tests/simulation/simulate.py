@@ -107,7 +107,7 @@ def main(arguments: list[str]) -> int:
         f"{counts['outcomes']} outcomes, {counts['ledger_started']} starts, {counts['kill']} kills "
         f"at {len(killed_at)} different steps, {counts['freeze']} freezes, {counts['fencings']} "
         f"transactions fenced, {counts['aborts']} aborted, {counts['late_ends']} decided late, "
-        f"{counts['compactions']} compactions"
+        f"{counts['compactions']} compactions, {counts['gaps']} gaps"
     )
     return int(bool(failed))
 

@@ -37,9 +37,12 @@ class Subject(Protocol):
         ...
 
     def fold(
-        self, entries: list[Entry], partition: int
+        self, entries: list[Entry], partition: int, gaps: list[range]
     ) -> tuple[dict[str, list[Said]], dict[bytes, bytes]]:
-        """Return outputs by topic, and all rows, by one fold in dictionaries."""
+        """Return outputs by topic, and all rows, by one fold in dictionaries.
+
+        ``gaps`` are the offsets that were gone before they were folded, in order.
+        """
         ...
 
 
@@ -65,10 +68,10 @@ class Tallies:
         return TallyReducer()
 
     def fold(
-        self, entries: list[Entry], partition: int
+        self, entries: list[Entry], partition: int, gaps: list[range]
     ) -> tuple[dict[str, list[Said]], dict[bytes, bytes]]:
         """Fold tallies plainly."""
-        return fold_purely([(e.offset, e.key or b"", e.value or b"") for e in entries])
+        return fold_purely([(e.offset, e.key or b"", e.value or b"") for e in entries], gaps)
 
 
 class CoreHistory:
@@ -98,9 +101,9 @@ class CoreHistory:
         return CoreReducer(partition=partition)
 
     def fold(
-        self, entries: list[Entry], partition: int
+        self, entries: list[Entry], partition: int, gaps: list[range]
     ) -> tuple[dict[str, list[Said]], dict[bytes, bytes]]:
         """Fold with the core in dictionaries, without batches."""
         records = [LogRecord(e.offset, e.key, e.value, e.stamp_ms, ()) for e in entries]
-        said, rows = fold_plainly(records, partition)
+        said, rows = fold_plainly(records, partition, gaps)
         return said, dict(rows)

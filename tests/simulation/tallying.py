@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from streams.ports import Finished, Folded, LogRecord, OutputRecord, RowReader
 from streams.row_digest import digest_row
 
+GAP = b"incomplete"
 FORGET_AT = 5
 """A key that was seen so often is forgotten: its row goes, and a tombstone stands for it."""
 
@@ -29,6 +30,9 @@ class TallyReducer:
             self._tallies[key] = int(committed or b"0")
         self._tallies[key] = tally = self._tallies[key] % FORGET_AT + 1
         self._changed.add(key)
+        if rows.get(GAP) is not None:
+            held = OutputRecord("failures", key, b"incomplete %b" % (record.value or b""))
+            return Folded(b"", {}, (held,))
         said = (OutputRecord("commitments", key, b"%d %b" % (tally, record.value or b"")),)
         if tally == FORGET_AT:
             said += (OutputRecord("repairs", key, b"forgotten by %b" % (record.value or b"")),)
@@ -38,6 +42,10 @@ class TallyReducer:
         """Reject the event."""
         rejected = OutputRecord("rejections", record.key or b"", b"%d" % record.offset)
         return Folded(b"core_fault", {}, (rejected,))
+
+    def gap(self, rows: RowReader, *, missing_from: int, next_offset: int) -> Folded:
+        """Note that the partition is incomplete: nothing is committed from here on."""
+        return Folded(b"gap", {GAP: b"%d to %d" % (missing_from, next_offset)})
 
     def finish(self) -> Finished:
         """Hand over the rows of the batch."""
@@ -66,18 +74,30 @@ Said = tuple[bytes, bytes | None]
 
 
 def fold_purely(
-    events: Sequence[tuple[int, bytes, bytes]],
+    events: Sequence[tuple[int, bytes, bytes]], gaps: Sequence[range] = ()
 ) -> tuple[dict[str, list[Said]], dict[bytes, bytes]]:
-    """Return the outputs of each topic and the rows that (offset, key, value) lead to."""
+    """Return the outputs of each topic and the rows that (offset, key, value) lead to.
+
+    ``gaps`` are the offsets that were gone before they were folded, in order.
+    """
     seen: dict[bytes, int] = {}
-    said: dict[str, list[Said]] = {"commitments": [], "repairs": [], "rejections": []}
+    names = ("commitments", "repairs", "failures", "rejections")
+    said: dict[str, list[Said]] = {name: [] for name in names}
     for offset, key, value in events:
         if value == b"raise":
             said["rejections"].append((key, b"%d" % offset))
             continue
         seen[key] = seen.get(key, 0) + 1
+        if any(gap.stop <= offset for gap in gaps):
+            said["failures"].append((key, b"incomplete %b" % value))
+            if seen[key] == FORGET_AT:
+                del seen[key]
+            continue
         said["commitments"].append((key, b"%d %b" % (seen[key], value)))
         if seen[key] == FORGET_AT:
             said["repairs"].append((key, b"forgotten by %b" % value))
             del seen[key]
-    return said, {key: b"%d" % count for key, count in seen.items()}
+    rows = {key: b"%d" % count for key, count in seen.items()}
+    if gaps:
+        rows[GAP] = b"%d to %d" % (gaps[-1].start, gaps[-1].stop)
+    return said, rows

@@ -1,5 +1,7 @@
 """The ledger on a simulated broker: a slice of the seeds, and proof that they would notice."""
 
+from collections import Counter
+
 import pytest
 
 from tests.simulation.broken_clients import BROKEN, TrustedCopy
@@ -16,6 +18,15 @@ def test_no_seed_loses_doubles_or_changes_an_outcome() -> None:
     kills = sum(run_seed(seed).counts["kill"] for seed in range(SEEDS))
 
     assert kills > SEEDS
+
+
+def test_seeds_lose_heads_of_logs_and_whole_topics() -> None:
+    """Deleted heads leave recorded gaps and no commitment; a topic created anew is refused."""
+    seeds = range(2 * SEEDS, 2 * SEEDS + 25)
+    told = sum((run_seed(seed).counts for seed in seeds), Counter())
+
+    assert told["gaps"] > 0
+    assert told["recreate"] > 0
 
 
 def test_every_tenth_seed_folds_with_the_core() -> None:

@@ -41,7 +41,9 @@ class Partition:
     """The log of one partition, with what its leader knows of producers."""
 
     entries: list[Entry] = field(default_factory=list)
+    start: int = 0
     end: int = 0
+    deleted: list[Entry] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
     epochs: dict[int, int] = field(default_factory=dict)
 
@@ -56,6 +58,12 @@ class Partition:
         self.entries.append(entry)
         self.end += 1
         return entry.offset
+
+    def cut_head(self, start: int) -> None:
+        """Delete every record before an offset; what is gone is kept for the checker alone."""
+        self.start = max(self.start, start)
+        self.deleted += [entry for entry in self.entries if entry.offset < start]
+        self.entries = [entry for entry in self.entries if entry.offset >= start]
 
     def close_transaction(self, producer: int, epoch: int, marker: Entry) -> None:
         """Write the marker that decides an open transaction."""
@@ -113,6 +121,8 @@ class TwinBroker:
         self.partitions = partitions
         self.logs = {(t, p): Partition() for t in topics for p in range(partitions)}
         self.transactions: dict[str, Transaction] = {}
+        self.topic_ids = {topic: f"id of {topic}" for topic in topics}
+        self.recreated: dict[Place, Partition] = {}
         self.delayed: list[tuple[str, int, int, bool]] = []
         self.now_ms = now_ms
         self.kept_open_ms = 30_000
@@ -121,6 +131,13 @@ class TwinBroker:
     def append(self, place: Place, key: bytes | None, value: bytes | None) -> int:
         """Append outside any transaction."""
         return self.logs[place].append(Entry(0, key, value, (), self.now_ms()))
+
+    def recreate(self, topic: str) -> None:
+        """Delete a topic and create it anew, empty; the old logs are kept for the checker alone."""
+        self.topic_ids[topic] += " anew"
+        for place in [place for place in self.logs if place[0] == topic]:
+            self.recreated[place] = self.logs[place]
+            self.logs[place] = Partition()
 
     def init_producer(self, name: str, *, hasty: bool) -> tuple[int, int] | Answer:
         """Fence the predecessor and return producer id and epoch.

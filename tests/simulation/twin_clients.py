@@ -81,7 +81,8 @@ class TwinConsumer:
     def get_watermark_offsets(self, place: TopicPartition, timeout_s: float) -> tuple[int, int]:
         """Return log start and last stable offset."""
         self._scheduler.step("watermarks")
-        return 0, self._end((place.topic, place.partition))
+        where = (place.topic, place.partition)
+        return self._broker.logs[where].start, self._end(where)
 
     def poll(self, timeout_s: float) -> TwinMessage | None:
         """Return one message, or None after the time-out."""
@@ -110,7 +111,7 @@ class TwinConsumer:
         found: list[TwinMessage] = []
         for place, first in self._positions.items():
             log = self._broker.logs[place]
-            if first > log.end:
+            if first > log.end or first < log.start:
                 found.append(TwinMessage(place, None, KafkaError._AUTO_OFFSET_RESET))
                 continue
             for entry in self._committed(place, first):
@@ -147,8 +148,13 @@ class TwinAdmin:
         """Return id and partitions of topics."""
         self._scheduler.step("describe topics")
         partitions = [None] * self._broker.partitions
-        described = SimpleNamespace(topic_id="id of events", partitions=partitions)
-        return dict.fromkeys(topics.topic_names, _Done(described))
+        return {
+            name: _Done(SimpleNamespace(topic_id=self._identify(name), partitions=partitions))
+            for name in topics.topic_names
+        }
+
+    def _identify(self, topic: str) -> str:
+        return self._broker.topic_ids[topic]
 
     def list_offsets(
         self, request: Any, isolation_level: IsolationLevel, request_timeout: float
