@@ -13,6 +13,7 @@ from infra.evaluation.audit.judging import DIMENSIONS, judge_sheets, read_verdic
 from infra.evaluation.audit.tables import is_weak, measure_fidelity, measure_judge, score_row
 from infra.evaluation.histories import read_histories
 from infra.evaluation.labelling import read_labels
+from tests.published import read_published
 
 runner = CliRunner()
 RIGHT = {
@@ -120,6 +121,8 @@ def test_an_interrupted_audit_asks_only_what_is_missing(tmp_path):
 
     assert first == both[:1]
     assert dict.fromkeys(DIMENSIONS) == both[1]
+    again = judge_sheets(sheets, _Judge([yes]), kept, lambda *_: None)
+    assert first * 2 == again
 
 
 def test_the_command_says_weak_and_simulated(evaluated, tmp_path):
@@ -133,6 +136,10 @@ def test_the_command_says_weak_and_simulated(evaluated, tmp_path):
     page = (evaluated / "audit" / "report.html").read_text("utf-8")
     assert all("weak" in part and "simulated" in part.partition("</h2>")[0]
                for part in page.split("<h2>")[1:])  # fmt: skip
+    lines = (evaluated / "private" / "audit_sheets.jsonl").read_text("utf-8").splitlines()
+    asked = [json.loads(line)["request"] for line in lines]
+    assert asked
+    assert not [text for text in asked if text in read_published(evaluated / "audit")]
     refused = runner.invoke(app, ["evaluate", "audit", str(tmp_path), "--json"])
     assert "no finished evaluation" in json.loads(refused.stderr)["error"]
 

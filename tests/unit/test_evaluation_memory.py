@@ -13,6 +13,7 @@ from infra.evaluation.memory.beliefs import read_memory_sources
 from infra.evaluation.memory.gating import judge_peers
 from infra.evaluation.memory.provider import MemoryProvider, Text
 from infra.evaluation.memory.service import MemoryService
+from tests.published import read_published
 
 runner = CliRunner()
 
@@ -206,7 +207,8 @@ def test_the_command_prints_both_arms_and_the_recorded_systems(folder, tmp_path)
     assert [0, 1] == [one["passed_as_recorded"] for one in printed["recorded_systems"]]
     assert [0, 1] == [one["passed"] for one in printed["recorded_systems"]]
     assert ["all +LCV", "right +LCV"] == [one["arm"] for one in printed["behind_lcv"]]
-    assert (out / "report.html").is_file()
+    told = read_published(out)
+    assert not [one["content"] for one in BELIEFS if one["content"] in told]
 
 
 def test_a_folder_of_another_format_is_refused(tmp_path):

@@ -50,17 +50,23 @@ Progress = Callable[[int, int], None]
 def judge_sheets(
     sheets: Sequence[Sheet], backend: Backend, kept: Path, progress: Progress
 ) -> list[Verdicts]:
-    """Return the verdicts on all sheets; answers that ``kept`` holds are not asked for again."""
+    """Return the verdicts on all sheets; answers that ``kept`` holds are not asked for again.
+
+    A call that failed is kept by nobody: the next run asks again.
+    """
     known = _read_kept(kept)
     found = []
     with kept.open("a", encoding="utf-8") as file:
         for done, sheet in enumerate(sheets, 1):
             name = _name_sheet(sheet)
-            if name not in known:
-                known[name] = _ask(sheet, backend)
-                file.write(json.dumps({"sheet": name, "said": known[name]}) + "\n")
+            said = known.get(name)
+            if said is None:
+                said = _ask(sheet, backend)
+            if said is not None and name not in known:
+                known[name] = said
+                file.write(json.dumps({"sheet": name, "said": said}) + "\n")
                 file.flush()
-            found.append(read_verdicts(known[name]))
+            found.append(read_verdicts(said))
             progress(done, len(sheets) - done)
     return found
 
@@ -98,14 +104,15 @@ def _name_sheet(sheet: Sheet) -> str:
     return hashlib.sha256(json.dumps(sheet.content, sort_keys=True).encode()).hexdigest()
 
 
-def _read_kept(path: Path) -> dict[str, str | None]:
+def _read_kept(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
-    found = {}
+    found: dict[str, str] = {}
     for line in path.read_text("utf-8").splitlines():
         try:
             entry = json.loads(line)
         except json.JSONDecodeError:
             continue  # The process ended while it wrote this line: it is asked again.
-        found[str(entry["sheet"])] = entry["said"]
+        if entry["said"] is not None:
+            found[str(entry["sheet"])] = entry["said"]
     return found
