@@ -35,6 +35,7 @@ from infra.generation.playing import (
     read_dialogues,
 )
 from infra.importers.sources import SourceError
+from infra.outcome_reader import UnreadableOutcomeError
 from schemas.event import Event
 from schemas.topics import EVENTS, name_topic
 from streams.embedded import Embedded
@@ -160,8 +161,11 @@ def _play_kafka(
     connection = settings.connect()
     _, partitions = describe_topic_id(connection, name_topic(EVENTS, prefix=settings.prefix))
     stage = KafkaStage(connection, prefix=settings.prefix, partitions=partitions, wait_s=wait_s)
-    with closing(stage), progress_bar("turns", as_json=as_json) as update:
-        stage.play(events, lambda turns: update(turns, 0))
+    try:
+        with closing(stage), progress_bar("turns", as_json=as_json) as update:
+            stage.play(events, lambda turns: update(turns, 0))
+    except UnreadableOutcomeError as error:
+        raise CommandError(str(error), "play with the release that serves these topics") from None
     report = describe_outcomes(stage.outcomes)
     if expected is None:
         return report
