@@ -5,6 +5,7 @@ a power loss could still take back. The bytes are streams/segments.py, reading
 streams/log_reader.py.
 """
 
+import errno
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,8 +61,13 @@ class LocalLog:
         self._handle: int | None = None
         self._handle_segment = -1
         self._failed: str | None = None
-        with holding(files, folder / LOCK_NAME):
-            self._recover()
+        try:
+            with holding(files, folder / LOCK_NAME):
+                self._recover()
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+            # Nobody can append here, so there is nothing to keep from them; reading goes on.
         self._reader = LogReader(folder, identity=identity, files=files)
 
     @property

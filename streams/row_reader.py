@@ -3,6 +3,8 @@
 Any number of processes may read; they write nothing into the store's folder.
 """
 
+import os
+import shutil
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +27,8 @@ def open_reader(path: Path, scratch: Path) -> RowStore:
 
     A reader lists the tables first and the write-ahead logs later. Rows that the writer moves from
     one to the other in between are in neither, and the reader would go back in time; so it looks
-    again until no file came or went meanwhile.
+    again until no file came or went meanwhile. The database writes its options beside its files
+    even then; where nothing can be written it is opened through links beside the scratch folder.
 
     Raises:
         StoreDamaged: the store does not check, or a file went away just now.
@@ -33,12 +36,16 @@ def open_reader(path: Path, scratch: Path) -> RowStore:
     """
     try:
         names = _list_files(path)
+        beside = scratch.with_name(f"{scratch.name}-links")
+        place = path if os.access(path, os.W_OK) else _link_files(path, beside)
         access = AccessType.secondary(str(scratch))
-        store = RowStore(Rdict(str(path), build_options(), access_type=access), str(path))
+        store = RowStore(Rdict(str(place), build_options(), access_type=access), str(path))
         for _ in range(LOOKS_MAX):
             before, names = names, _list_files(path)
             if before == names:
                 return store
+            if place != path:
+                _link_files(path, place)
             store.catch_up()
     except Exception as error:
         raise classify(error, str(path)) from error
@@ -57,6 +64,20 @@ def open_settled(path: Path, scratch: Path, clock: Clock) -> RowStore | None:
             attempt += 1
             clock.wait(POLL_MS)
     return None
+
+
+def _link_files(path: Path, links: Path) -> Path:
+    """Let a folder hold a link to each file of a store; what the database rewrites is copied."""
+    links.mkdir(parents=True, exist_ok=True)
+    for name in _list_files(path):
+        link = links / name
+        if link.is_symlink() or link.exists():
+            continue
+        if name.endswith(".json"):
+            shutil.copyfile(path / name, link)
+        else:
+            link.symlink_to((path / name).absolute())
+    return links
 
 
 def _list_files(path: Path) -> list[str]:

@@ -1,12 +1,15 @@
 """The embedded folder: manifest, outputs and tables, versions, and who may fold."""
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from streams.embedded import Embedded, FoldCounts
 from streams.failures import FolderRefused, LogDamaged, LogShortened, StoreUnavailable
+from streams.files import DiskFiles
 from streams.ports import Finished, Folded, LogRecord, NewRecord, OutputRecord, RowReader
 from streams.row_digest import digest_committed, digest_row
 from streams.row_store import open_writer
@@ -43,6 +46,30 @@ def test_outputs_go_on_behind_a_place(tmp_path: Path) -> None:
         assert [b"%d %d" % (n // 3 + 1, n) for n in range(10)] == read_counts(embedded)
         assert [b"3 8", b"4 9"] == read_counts(embedded, after=(7, 0))
         assert [] == read_counts(embedded, after=(9, 0))
+
+
+class ReadOnlyFiles(DiskFiles):
+    """A disk on which nothing can be written."""
+
+    def lock(self, path: Path) -> int:
+        """Refuse, as a read-only file system does."""
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+
+def test_what_cannot_be_written_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a read-only file system outputs are shown, the folder stays as it is, appends fail."""
+    path = make_folder(tmp_path / "log")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    before = {file: file.stat().st_mtime_ns for file in sorted(path.rglob("*"))}
+
+    with Embedded(path, CountingReducer(), files=ReadOnlyFiles()) as embedded:
+        assert [b"3 8", b"4 9"] == read_counts(embedded, after=(7, 0))
+        with pytest.raises(OSError, match="Read-only"):
+            embedded.append(RECORDS)
+
+    assert before == {file: file.stat().st_mtime_ns for file in sorted(path.rglob("*"))}
 
 
 def test_progress_tells_what_is_done_and_left(tmp_path: Path) -> None:
