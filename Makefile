@@ -75,8 +75,14 @@ soak: $(READY)   ## Half an hour under load: memory, descriptors and folder size
 soak-kafka: $(READY) ## Exactly once on a broker: 20 runs of 5 random kills and 4 named points each
 	EXACTLY_ONCE_RUNS=$${RUNS:-20} EXACTLY_ONCE_KILLS=$${KILLS:-5} EXACTLY_ONCE_POINTS=$${POINTS:-4} $(BIN)/pytest -q -s tests/broker/test_core_exactly_once.py
 
+restore: $(READY) ## From topics, from local rows, from nothing: EVENTS=1000000, alone on the machine
+	$(BIN)/python -m benchmarks.restore --events $${EVENTS:-1000000} --turns $${TURNS:-1000}
+
 broker: $(READY) ## Run a Kafka broker in the foreground for development
 	$(BIN)/python -m infra.broker
+
+registry: $(READY) ## The Confluent wire format against a real registry: Apicurio 3.0.9 from Maven Central
+	$(BIN)/pytest -q tests/registry
 
 example: $(READY) ## An agent of another framework behind the control point
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --only-binary :all: --upgrade --target .cache/example -r examples/requirements.lock
