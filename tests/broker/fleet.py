@@ -2,13 +2,16 @@
 
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count, islice
 from pathlib import Path
 
 from confluent_kafka import Producer
 
 from infra.broker import Broker
 from infra.provision import TopicSet, apply, plan
+from schemas.partition import partition_of
 from streams.connection import Connection
 from tests.broker.checker import assert_exact, count_committed
 from tests.broker.workers import WorkerProcess, await_true
@@ -34,17 +37,23 @@ KAFKA_POINTS = (
 )
 
 
-class Load:
-    """A producer that appends events at a steady rate until it is stopped."""
+Told = tuple[bytes, bytes]
+"""Key and value of a record that a load appends."""
 
-    def __init__(self, broker: Broker, prefix: str, *, per_second: int) -> None:
+
+class Load:
+    """A producer that appends records at a steady rate until it is stopped."""
+
+    def __init__(
+        self, broker: Broker, prefix: str, records: Iterator[Told], *, per_second: int
+    ) -> None:
         self.sent = 0
         self._topic = f"{prefix}events"
+        self._records = records
         self._pause_s = 10 / per_second
         self._producer = Producer(
             {
                 "bootstrap.servers": broker.bootstrap_servers,
-                "partitioner": "murmur2_random",
                 "enable.idempotence": True,
                 "log_level": 0,
             }
@@ -55,19 +64,24 @@ class Load:
 
     def _append(self) -> None:
         while not self._stopped.is_set():
-            for _ in range(10):
-                key = b"user %d" % (self.sent * 7919 % USERS)
-                self._producer.produce(self._topic, b"event %d" % self.sent, key)
+            for key, value in islice(self._records, 10):
+                self._producer.produce(self._topic, value, key, partition_of(key, PARTITIONS))
                 self.sent += 1
             self._producer.poll(0)
             time.sleep(self._pause_s)
 
     def stop(self) -> int:
-        """Return how many events are on the log."""
+        """Return how many records it has put on the log."""
         self._stopped.set()
         self._thread.join()
         assert 0 == self._producer.flush(30)
         return self.sent
+
+
+def tell_counted() -> Iterator[Told]:
+    """Yield events of some users for the counting reducer, without end."""
+    for number in count():
+        yield b"user %d" % (number * 7919 % USERS), b"event %d" % number
 
 
 @dataclass
@@ -106,8 +120,8 @@ class Fleet:
 
         def arrived() -> bool:
             time.sleep(0.5)
-            count = count_committed(self.broker.bootstrap_servers, topic, PARTITIONS)
-            return count >= expected
+            servers = self.broker.bootstrap_servers
+            return count_committed(servers, topic, PARTITIONS) >= expected
 
         await_true(arrived, timeout_s=timeout_s, what=f"{expected} outcomes")
 

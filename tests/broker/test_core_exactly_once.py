@@ -15,8 +15,8 @@ import pytest
 
 from infra.broker import Broker
 from tests.broker.core_checker import check_core, is_folded
-from tests.broker.core_load import CoreLoad
-from tests.broker.fleet import KAFKA_POINTS, PARTITIONS, Fleet, build_fleet_on
+from tests.broker.core_load import begin_history
+from tests.broker.fleet import KAFKA_POINTS, PARTITIONS, Fleet, Load, build_fleet_on
 from tests.broker.workers import WorkerProcess, await_true
 
 SCRIPT = Path(__file__).with_name("core_worker.py")
@@ -35,7 +35,7 @@ def test_the_core_says_each_outcome_once_whatever_dies(
     """Workers die at random and at named points, join, leave and swap folders: all stays exact."""
     chance = random.Random(seed)
     fleet = build_fleet_on(broker, prefix, tmp_path, script=SCRIPT)
-    load = CoreLoad(broker, prefix, per_second=200, seed=seed)
+    load = Load(broker, prefix, begin_history(broker, prefix, seed=seed), per_second=200)
     points = [(FIRST_POINT + seed * POINTS_PER_RUN + n) for n in range(POINTS_PER_RUN)]
     steps = ["at random"] * KILLS + [KAFKA_POINTS[n % len(KAFKA_POINTS)] for n in points]
     chance.shuffle(steps)

@@ -16,7 +16,14 @@ from confluent_kafka import Producer
 
 from infra.broker import Broker
 from tests.broker.checker import count_committed, read_partition
-from tests.broker.fleet import KAFKA_POINTS, PARTITIONS, Fleet, Load, build_fleet_on
+from tests.broker.fleet import (
+    KAFKA_POINTS,
+    PARTITIONS,
+    Fleet,
+    Load,
+    build_fleet_on,
+    tell_counted,
+)
 from tests.broker.workers import await_true
 
 RUNS = int(os.environ.get("EXACTLY_ONCE_RUNS", "1"))
@@ -47,7 +54,7 @@ def test_random_kills_lose_and_double_nothing(
     """Under load, with two workers killed at random and folders swapped, each outcome is once."""
     chance = random.Random(seed)
     fleet = build_fleet(broker)
-    load = Load(broker, fleet.prefix, per_second=400)
+    load = Load(broker, fleet.prefix, tell_counted(), per_second=400)
     workers = [fleet.start("a"), fleet.start("b")]
     time.sleep(4)
 
@@ -71,7 +78,7 @@ def test_a_kill_at_each_named_point_loses_and_doubles_nothing(
 ) -> None:
     """A worker that dies at any step between fence and local write is succeeded exactly."""
     fleet = build_fleet(broker)
-    load = Load(broker, fleet.prefix, per_second=300)
+    load = Load(broker, fleet.prefix, tell_counted(), per_second=300)
 
     for number, point in enumerate(KAFKA_POINTS):
         folder = "a" if number % 3 else f"empty-{number}"
@@ -92,7 +99,7 @@ def test_a_frozen_owner_that_wakes_writes_nothing_accepted(
     """A zombie resumed after its partitions were taken is fenced: nothing of it becomes visible."""
     fleet = build_fleet(broker)
     first = fleet.start("a")
-    load = Load(broker, fleet.prefix, per_second=400)
+    load = Load(broker, fleet.prefix, tell_counted(), per_second=400)
     await_true(
         lambda: (
             count_committed(broker.bootstrap_servers, f"{fleet.prefix}commitments", PARTITIONS) > 0
@@ -122,7 +129,7 @@ def test_a_restart_from_nothing_and_from_local_rows_agree(
 ) -> None:
     """Rows read anew from the topic, and rows kept and caught up, lead to the same outcomes."""
     fleet = build_fleet(broker)
-    load = Load(broker, fleet.prefix, per_second=1_000)
+    load = Load(broker, fleet.prefix, tell_counted(), per_second=1_000)
     first = fleet.start("a")
     time.sleep(5)
     first.kill()
@@ -165,7 +172,7 @@ def test_a_killed_and_a_paused_broker_lose_and_double_nothing(
     fleet = build_fleet(own_broker)
     fleet.session_s = 10.0
     workers = [fleet.start("a"), fleet.start("b")]
-    load = Load(own_broker, fleet.prefix, per_second=200)
+    load = Load(own_broker, fleet.prefix, tell_counted(), per_second=200)
     fleet.await_outputs(100)
 
     own_broker.kill()

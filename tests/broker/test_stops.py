@@ -10,7 +10,7 @@ from streams.ownership import EXIT_RESTART
 from tests.broker.appending import append_values
 from tests.broker.checker import read_partition
 from tests.broker.counting import CountingReducer
-from tests.broker.fleet import Load, build_fleet_on
+from tests.broker.fleet import Load, build_fleet_on, tell_counted
 from tests.broker.histories import await_marks, provision
 from tests.broker.threads import running
 
@@ -23,7 +23,7 @@ def test_a_worker_that_cannot_reach_its_broker_stops_in_time_and_says_what_is_le
     fleet.session_s = 10.0  # A shorter one would be lost, and the worker end, even earlier.
     try:
         worker = fleet.start("one")
-        load = Load(own_broker, prefix, per_second=200)
+        load = Load(own_broker, prefix, tell_counted(), per_second=200)
         fleet.await_outputs(50)
         own_broker.pause()
         asked = time.monotonic()
