@@ -16,6 +16,7 @@ from schemas.fate import Fate
 from schemas.ledger import BatchRecord, Head
 from schemas.topics import LEDGERS, ROWS, name_topic
 from streams.clock import SystemClock
+from streams.collection import collecting_rarely
 from streams.committed import CommittedPartition
 from streams.crash_points import reach
 from streams.failures import LedgerBroken, LogGap, StoreUnavailable
@@ -163,11 +164,12 @@ def _fold_recorded(
     ledger = Ledger(log=recorded, store=store, reducer=reducer, clock=SystemClock())
     ledger.start()
     events, total = 0, records[-1].next_offset
-    for record in records:
-        recorded.expect(record)
-        ledger.fold_recorded(record)
-        events += len(record.fates)
-        progress(events, max(0, total - record.next_offset))
+    with collecting_rarely():
+        for record in records:
+            recorded.expect(record)
+            ledger.fold_recorded(record)
+            events += len(record.fates)
+            progress(events, max(0, total - record.next_offset))
     return ledger.head, events
 
 
