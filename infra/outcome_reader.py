@@ -23,7 +23,7 @@ from schemas.codec import DecodeError
 from schemas.topics import find_topic, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
-from streams.refusals import raise_refused
+from streams.refusals import raise_member_refused
 
 REMEMBERED_DEFAULT: Final = 100_000
 POLL_S: Final = 0.5
@@ -102,7 +102,7 @@ class OutcomeReader:
         if message is None:
             return None
         if message.error() is not None:
-            raise_refused(message.error(), message.topic() or "outcomes")
+            raise_member_refused(message.error(), message.topic() or "outcomes")
             return None
         topic = self._names[message.topic()]
         place = f"{message.topic()}, partition {message.partition()}, offset {message.offset()}"

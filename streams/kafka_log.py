@@ -21,7 +21,7 @@ from streams.connection import Connection, describe_for_ledger
 from streams.crash_points import reach
 from streams.failures import LogGap, LogShortened, StoreUnavailable
 from streams.ports import LogBounds, LogRecord
-from streams.refusals import raise_refused
+from streams.refusals import raise_member_refused
 
 GATHER_MS: Final = 5
 """After a first record others are likely under way: one commit for all of them is cheaper."""
@@ -96,7 +96,7 @@ class EventReader:
             if log is not None:
                 log.take(message)
             elif message.error() is not None:
-                raise_refused(message.error(), self.topic)
+                raise_member_refused(message.error(), self.topic)
         if messages:
             reach("events_polled")
         return len(messages)
@@ -192,7 +192,7 @@ class KafkaLog:
         elif error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
             self._lost = True
         else:
-            raise_refused(error, self._reader.topic)
+            raise_member_refused(error, self._reader.topic)
 
     def _seek(self, first: int) -> None:
         self._records.clear()

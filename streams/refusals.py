@@ -9,9 +9,6 @@ from confluent_kafka import KafkaError
 
 from streams.failures import StoreUnavailable
 
-_FORBIDDEN: Final = frozenset(
-    {KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED}
-)
 _MISSING: Final = frozenset(
     {
         KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -24,12 +21,25 @@ _MISSING: Final = frozenset(
 def raise_refused(error: Any, what: str) -> None:
     """Raise if the brokers refuse what is read here, which ``what`` names.
 
+    That a group is forbidden says nothing to those who are members of none.
+
     Raises:
         StoreUnavailable: with the remedy.
     """
-    if error.code() in _FORBIDDEN:
-        raise StoreUnavailable(
-            f"{what}: {error.str()}. Grant what `commitments acls` lists for this role"
-        )
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+        raise _forbid(error, what)
     if error.fatal() or error.code() in _MISSING:
         raise StoreUnavailable(f"{what}: {error.str()}")
+
+
+def raise_member_refused(error: Any, what: str) -> None:
+    """Raise as ``raise_refused``, and if the group may not be joined or committed to."""
+    if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED:
+        raise _forbid(error, what)
+    raise_refused(error, what)
+
+
+def _forbid(error: Any, what: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"{what}: {error.str()}. Grant what `commitments acls` lists for this role"
+    )

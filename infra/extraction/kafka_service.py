@@ -20,7 +20,7 @@ from schemas.codec import DecodeError
 from schemas.topics import EVENTS, name_topic
 from streams.connection import describe_for_ledger
 from streams.opening import ErasedEventError
-from streams.refusals import raise_refused
+from streams.refusals import raise_member_refused
 
 POLL_S: Final = 0.2
 COMMIT_TIMEOUT_S: Final = 10.0
@@ -79,7 +79,7 @@ class _Service:
             while not self._stopping:
                 message = self._consumer.poll(POLL_S)
                 if message is not None and message.error() is not None:
-                    raise_refused(message.error(), self._topic)
+                    raise_member_refused(message.error(), self._topic)
                 elif message is not None:
                     self._take(message)
         finally:

@@ -29,7 +29,7 @@ from schemas.packet import Packet
 from schemas.topics import EVENTS, PACKETS, name_topic
 from streams.connection import Connection, describe_for_ledger
 from streams.failures import StoreUnavailable
-from streams.refusals import raise_refused
+from streams.refusals import raise_member_refused, raise_refused
 
 POLL_S: Final = 0.1
 COMMIT_TIMEOUT_S: Final = 10.0
@@ -117,7 +117,7 @@ class GeneratorService:
                 self._pause(full=full)
                 message = self._consumer.poll(POLL_S)
                 if message is not None and message.error() is not None:
-                    raise_refused(message.error(), self._topic)
+                    raise_member_refused(message.error(), self._topic)
                 elif message is not None:
                     self._take(message)
                 self._append_finished()

@@ -55,13 +55,14 @@ class Secured:
             named |= {"KEY_PATH": str(self.folder / f"{role}.key")}
         return {f"COMMITMENTS_KAFKA_{name}": value for name, value in named.items()}
 
-    def grant(self, prefix: str, cluster_id: str) -> None:
-        """Grant every role what infra/acls.py lists."""
+    def grant(self, prefix: str, cluster_id: str, *, without: tuple[str, ...] = ()) -> None:
+        """Grant every role what infra/acls.py lists; ``without`` one: role, name and operation."""
         admin = AdminClient({"bootstrap.servers": self.broker.bootstrap_servers})
         bindings = [
             _bind(role, acl)
             for role in ROLES
             for acl in list_acls(role, prefix=prefix, cluster_id=cluster_id)
+            if (role, acl.name, acl.operation) != without
         ]
         for future in admin.create_acls(bindings).values():
             future.result(20)
