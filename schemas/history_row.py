@@ -4,6 +4,7 @@ They are rows like those of ``row``, which names and numbers them all.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 from schemas.candidate import SlotValue
 from schemas.catalogue import Authority
@@ -81,8 +82,19 @@ class SourceRow:
     source_seq: int
 
 
+class Remembering:
+    """Gives a record one place beside its fields for what is derived from it alone.
+
+    It is no part of the record: neither encoded, compared nor shown, and gone with the object.
+    """
+
+    __slots__ = ("derived",)
+
+    derived: Any
+
+
 @dataclass(frozen=True, slots=True)
-class EventRow:
+class EventRow(Remembering):
     """An event that bears units or statements (row id its seq), as it came, and when it counts.
 
     Its Avro body is digest and effective time followed by the event's own bytes, so storing it

@@ -259,7 +259,7 @@ def compile_building(cls: type[R]) -> Callable[..., R]:
     """
     own = fields(cls)  # type: ignore[arg-type]
     names = [field.name for field in own]
-    twin = type(cls.__name__, (), {"__slots__": tuple(names)})
+    twin = type(cls.__name__, cls.__bases__, {"__slots__": tuple(names)})
     scope: dict[str, Any] = {"new": object.__new__, "twin": twin, "cls": cls}
     filled = "".join(f" r.{name} = {name}\n" for name in names)
     source = (

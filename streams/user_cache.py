@@ -263,6 +263,11 @@ class CachedView:
         if not table.ordered:
             table.rows = dict(sorted(table.rows.items(), key=_id_of))
             table.ordered = True
+        if not prefix:  # A user's 20,000 rows are listed at every turn; few batches delete one.
+            rows = list(table.rows.items())
+            if any(table.rows[row_id] is None for row_id in table.changed):
+                return [item for item in rows if item[1] is not None]
+            return rows
         return [
             item
             for item in table.rows.items()

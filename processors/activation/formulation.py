@@ -6,6 +6,7 @@ the problem knows nothing of situations.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import chain
 
 from processors.activation.coverage import is_empty
 from processors.activation.problem import (
@@ -19,7 +20,7 @@ from processors.activation.problem import (
 )
 from processors.activation.relevance import measure_relevance
 from processors.activation.tokens import split_tokens
-from processors.ruleset import Ruleset, find_ruleset
+from processors.ruleset import find_ruleset
 from processors.situation import Situation, Unit
 from schemas.packet import Requirement, RequirementKind
 from schemas.turn import UnitScore
@@ -41,10 +42,7 @@ def formulate(situation: Situation, requirements: tuple[Requirement, ...]) -> Pr
     return Problem(
         unit_ids=tuple(unit.unit_id for unit in units),
         rel=_measure_rel(situation, scores),
-        over=tuple(
-            _measure_over(situation, unit, known, scores.get(unit.unit_id), covers=mask != 0)
-            for unit, mask in zip(units, covers, strict=True)
-        ),
+        over=_measure_over(situation, covers, known, scores),
         cost=tuple(min(unit.cost, COST_MAX) for unit in units),
         tail_witness=tuple(unit.tail_witness for unit in units),
         covers=covers,
@@ -107,12 +105,14 @@ def _compress(mask: int, kept: Sequence[int]) -> int:
 
 def _match_obligations(situation: Situation) -> tuple[int, tuple[int, ...]]:
     """Return the number of open obligations that some unit could cover, and who covers which."""
-    held = {dimension for unit in situation.units for dimension in unit.dimensions}
+    held = frozenset(chain.from_iterable([unit.dimensions for unit in situation.units]))
     owed = [
         obligation.dimension
         for _, obligation in situation.obligations
         if obligation.discharged_seq is None and obligation.dimension in held
     ][:REQUIREMENTS_MAX]
+    if not owed:
+        return 0, (0,) * len(situation.units)
     bits: dict[str, int] = {}
     for bit, dimension in enumerate(owed):
         bits[dimension] = bits.get(dimension, 0) | 1 << bit
@@ -158,15 +158,15 @@ def _measure_rel(situation: Situation, scores: Mapping[str, UnitScore]) -> tuple
     wanted = frozenset(situation.request.wanted_dimensions)
     texts = tuple(unit.content for unit in situation.units)
     measured = measure_relevance(read_query(situation), texts)
+    if not scores and not wanted:
+        return measured
     rel = []
     for unit, relevance in zip(situation.units, measured, strict=True):
         score = scores.get(unit.unit_id)
         if score is not None and score.relevance is not None:
             rel.append(_clamp_term(score.relevance))
-        elif any(dimension in wanted for dimension in unit.dimensions):
-            rel.append(MILLION)
         else:
-            rel.append(relevance)
+            rel.append(relevance if wanted.isdisjoint(unit.dimensions) else MILLION)
     return tuple(rel)
 
 
@@ -180,23 +180,27 @@ def read_query(situation: Situation) -> str:
 
 def _measure_over(
     situation: Situation,
-    unit: Unit,
+    covers: Sequence[int],
     known: frozenset[str],
-    score: UnitScore | None,
-    *,
-    covers: bool,
-) -> int:
-    """Return over_i: what activating the unit costs in overpersonalisation (spec 4.3)."""
-    if score is not None and score.over is not None:
-        return _clamp_term(score.over)
-    ruleset: Ruleset = find_ruleset(situation.regime.ruleset)
-    over = 0 if covers else dict(ruleset.sensitivity_over).get(unit.sensitivity, 0)
-    if not any(dimension in known for dimension in unit.dimensions):
-        over += ruleset.unrelated_over
-    recent = situation.activation
-    if not covers and (unit.unit_id in recent.last or unit.unit_id in recent.before):
-        over += ruleset.repeated_over
-    return min(ruleset.over_max, over)
+    scores: Mapping[str, UnitScore],
+) -> tuple[int, ...]:
+    """Return over_i: what activating each unit costs in overpersonalisation (spec 4.3)."""
+    ruleset = find_ruleset(situation.regime.ruleset)
+    sensitive = dict(ruleset.sensitivity_over)
+    recent = frozenset((*situation.activation.last, *situation.activation.before))
+    measured = []
+    for unit, mask in zip(situation.units, covers, strict=True):
+        score = scores.get(unit.unit_id)
+        if score is not None and score.over is not None:
+            measured.append(_clamp_term(score.over))
+            continue
+        over = 0 if mask else sensitive.get(unit.sensitivity, 0)
+        if known.isdisjoint(unit.dimensions):
+            over += ruleset.unrelated_over
+        if not mask and unit.unit_id in recent:
+            over += ruleset.repeated_over
+        measured.append(min(ruleset.over_max, over))
+    return tuple(measured)
 
 
 def _clamp_term(value: int) -> int:

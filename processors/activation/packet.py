@@ -6,7 +6,7 @@ is chosen here.
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from processors.activation.coverage import is_known, meets
 from processors.activation.formulation import choose_budgets, formulate
@@ -28,9 +28,12 @@ from schemas.packet import (
     Uncovered,
     UnitTerms,
 )
+from schemas.record import compile_building
 from schemas.turn import TurnMode
 
 SELECTOR_DEFAULT: Final = "two_level"
+
+_build_terms: Final = compile_building(UnitTerms)
 
 
 def activate(situation: Situation, requirements: tuple[Requirement, ...], *, number: int) -> Packet:
@@ -133,7 +136,8 @@ def _describe_entries(problem: Problem, rows: Sequence[int]) -> tuple[UnitTerms,
     entries = []
     covered = discharged = 0
     for row in rows:
-        entries.append(_describe_terms(problem, row, covered=covered, discharged=discharged))
+        added = _measure_added(problem, row, covered=covered, discharged=discharged)
+        entries.append(_describe_terms(problem, row, added))
         covered |= problem.covers[row]
         discharged |= problem.debt[row]
     return tuple(entries)
@@ -148,13 +152,25 @@ def _describe_rest(problem: Problem, selection: Selection) -> tuple[tuple[UnitTe
 def list_rest(problem: Problem, selection: Selection) -> list[UnitTerms]:
     """Return the terms of every unit beside Z* as if it entered last, by gain and id."""
     taken = frozenset(selection.units)
-    rest = [
-        _describe_terms(problem, row, covered=selection.covered, discharged=selection.discharged)
-        for row in range(len(problem.unit_ids))
-        if row not in taken
-    ]
-    rest.sort(key=lambda terms: (-terms.gain, terms.unit_id))
+    kinds: dict[tuple[int, int, bool], _Added] = {}  # Of 20,000 units there are few.
+    rest = []
+    for row, kind in enumerate(
+        zip(problem.covers, problem.debt, problem.tail_witness, strict=True)
+    ):
+        if row in taken:
+            continue
+        added = kinds.get(kind)
+        if added is None:
+            added = kinds[kind] = _measure_added(
+                problem, row, covered=selection.covered, discharged=selection.discharged
+            )
+        rest.append(_describe_terms(problem, row, added))
+    rest.sort(key=_by_gain)
     return rest
+
+
+def _by_gain(terms: UnitTerms) -> tuple[int, str]:
+    return -terms.gain, terms.unit_id
 
 
 def digest_terms(terms: Iterable[UnitTerms]) -> bytes:
@@ -167,22 +183,34 @@ def digest_terms(terms: Iterable[UnitTerms]) -> bytes:
     return hashlib.sha256(prefix_lengths(*(line.encode() for line in lines))).digest()
 
 
-def _describe_terms(problem: Problem, row: int, *, covered: int, discharged: int) -> UnitTerms:
-    """Return one unit's unweighted terms beside a set, and its weighted gain."""
+class _Added(NamedTuple):
+    """What a unit adds beside a set but for relevance and over: unweighted terms, their gain."""
+
+    coverage: int
+    tail: int
+    debt: int
+    gain: int
+
+
+def _measure_added(problem: Problem, row: int, *, covered: int, discharged: int) -> _Added:
     mask = problem.covers[row]
-    witness = problem.tail_witness[row] and mask != 0
-    owed = (problem.debt[row] & ~discharged).bit_count()
     gained = measure_terms(problem, row, covered=covered, discharged=discharged)
-    return UnitTerms(
-        unit_id=problem.unit_ids[row],
-        cost=problem.cost[row],
-        relevance=problem.rel[row],
+    return _Added(
         coverage=MILLION * sum_bits(mask & ~covered, problem.requirement_weights),
-        tail=MILLION if witness else 0,
-        debt=MILLION * owed,
-        over=problem.over[row],
-        gain=gained.gain,
+        tail=MILLION if problem.tail_witness[row] and mask != 0 else 0,
+        debt=MILLION * (problem.debt[row] & ~discharged).bit_count(),
+        gain=gained.coverage + gained.tail + gained.debt,
     )
+
+
+def _describe_terms(problem: Problem, row: int, added: _Added) -> UnitTerms:
+    """Return one unit's unweighted terms beside a set, and its weighted gain."""
+    rel, over, weights = problem.rel[row], problem.over[row], problem.weights
+    gain = added.gain + weights.relevance * rel - weights.over * over
+    return _build_terms(
+        problem.unit_ids[row], problem.cost[row], rel, added.coverage, added.tail, added.debt,
+        over, gain,
+    )  # fmt: skip
 
 
 def _show_unit(unit: Unit, part: BudgetPart) -> PacketUnit:

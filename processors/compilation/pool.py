@@ -6,55 +6,21 @@ ones have no row any more. Assembling the situation is ``reading``.
 
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from processors.authority import rank
-from processors.compilation.history import (
-    cap_authority,
-    list_consequences,
-    list_fixed,
-    read_statement,
-)
+from processors.compilation.bearings import Bearing, Borne, Key, recall_borne
+from processors.compilation.history import list_consequences, list_fixed, read_statement
 from processors.compilation.slots import is_valid, settle_set
-from processors.compilation.units import (
-    STATING,
-    TEXT,
-    build_slot_unit,
-    build_text_unit,
-    build_unit,
-    count_answer_units,
-    list_statements,
-)
+from processors.compilation.units import build_slot_unit, count_answer_units
 from processors.situation import Unit
 from processors.view import View
 from schemas.catalogue import Authority
-from schemas.event import (
-    EvidenceRecorded,
-    FormSubmitted,
-    HintKind,
-    ObservationCorrected,
-    PrincipalKind,
-    SlotStatement,
-    UtteranceObserved,
-)
-from schemas.record import compile_building
+from schemas.event import HintKind
 from schemas.row import ConsequenceRow, EventRow, PredicateRow, Standing, StatementRow
 
-Key = tuple[str, str]
-"""Subject and slot."""
-
-_build_standing: Final = compile_building(Standing)
 _OWN_WORD: Final = (Authority.ASSERTED, Authority.CONFIRMED)
 _BY_PLACE: Final = attrgetter("standing.seq", "place")
-
-
-class Bearing(NamedTuple):
-    """A statement, and what its unit is made of; ``source`` None when it makes no unit here."""
-
-    standing: Standing
-    place: int
-    source: SlotStatement | StatementRow | None
-    digest: bytes
 
 
 @dataclass(slots=True)
@@ -78,13 +44,7 @@ def read_pool(view: View, *, as_of_ms: int, scopes: frozenset[str]) -> Pool:
     """Return the pool of a turn with these scopes at this moment."""
     pool = Pool(as_of_ms, scopes)
     for row_id, row in view.scan(EventRow):
-        payload = row.event.payload
-        if isinstance(payload, UtteranceObserved):
-            _take_text(pool, view, row, int(row_id), payload)
-        elif isinstance(payload, EvidenceRecorded):
-            _take_evidence(pool, view, row, int(row_id), payload)
-        else:
-            _take_statements(pool, view, row, int(row_id))
+        _take_event(pool, recall_borne(view, row, int(row_id)))
     for row_id, statement in view.scan(StatementRow):
         _take_statement(pool, row_id, statement)
     if view.scan(ConsequenceRow):
@@ -151,60 +111,29 @@ def _settle_many(pool: Pool, slots: dict[Key, Standing], key: Key) -> None:
         slots[key] = strongest.standing
 
 
-def is_inside(scopes: tuple[str, ...], turn: frozenset[str]) -> bool:
-    """Return whether a unit of these scopes may be seen in a turn of those (spec 3.2).
-
-    One without scopes may be seen anywhere, one with scopes only where the turn shares one.
-    """
-    return not scopes or not turn.isdisjoint(scopes)
-
-
-def _take_text(pool: Pool, view: View, row: EventRow, seq: int, payload: UtteranceObserved) -> None:
-    pool.touched[TEXT] = seq
-    if row.effective_ms > pool.as_of_ms or not is_inside(payload.scopes, pool.scopes):
+def _take_event(pool: Pool, borne: Borne) -> None:
+    """Add what one event bears: this runs for every event of a user at every turn."""
+    seq, as_of_ms, turn = borne.seq, pool.as_of_ms, pool.scopes
+    for name in borne.touched:
+        pool.touched[name] = seq
+    if borne.scene is not None:
+        pool.scenes[borne.scene] = seq
+    for place, scopes, start, end, unit in borne.units:
+        if as_of_ms < start or (end is not None and end <= as_of_ms):
+            continue
+        if not scopes or not turn.isdisjoint(scopes):
+            pool.units.append((seq, place, unit))
+    if not borne.stated:
         return
-    unit = build_text_unit(row, seq, payload.text, cap_authority(view, row, seq))
-    pool.units.append((seq, 0, unit))
-
-
-def _take_evidence(
-    pool: Pool, view: View, row: EventRow, seq: int, payload: EvidenceRecorded
-) -> None:
-    worth = cap_authority(view, row, seq)
-    for index, draft in enumerate(payload.units):
-        for dimension in draft.dimensions:
-            pool.touched[dimension] = seq
-        start = row.effective_ms if draft.valid_from_ms is None else draft.valid_from_ms
-        if pool.as_of_ms < start:
-            continue
-        if draft.valid_to_ms is not None and draft.valid_to_ms <= pool.as_of_ms:
-            continue
-        if draft.scopes and not is_inside(draft.scopes, pool.scopes):
-            continue
-        pool.units.append((seq, index, build_unit(row, seq, index, draft, worth)))
-
-
-def _take_statements(pool: Pool, view: View, row: EventRow, seq: int) -> None:
-    event = row.event
-    payload = event.payload
-    if not isinstance(payload, STATING):
-        return
-    if isinstance(payload, FormSubmitted) and event.principal.kind is PrincipalKind.USER:
-        pool.scenes[payload.scene or ""] = seq
-    worth = cap_authority(view, row, seq)
-    scopes = () if isinstance(payload, ObservationCorrected) else payload.scopes
-    inside = is_inside(scopes, pool.scopes)
-    for index, statement in enumerate(list_statements(event)):
-        start = statement.valid_from_ms
-        standing = _build_standing(
-            statement.value, worth, event.event_id, seq,
-            row.effective_ms if start is None else start, statement.valid_to_ms,
-        )  # fmt: skip
-        pool.touched[statement.slot] = seq
-        bears = inside and statement.value is not None
-        source = statement if bears else None
-        key = (statement.subject, statement.slot)
-        _state(pool, key, Bearing(standing, index, source, row.digest))
+    hidden = borne.scopes and turn.isdisjoint(borne.scopes)
+    stated = pool.stated
+    for key, bearing in borne.stated:
+        shown = bearing._replace(source=None) if hidden else bearing
+        bearings = stated.get(key)
+        if bearings is None:
+            stated[key] = [shown]
+        else:
+            bearings.append(shown)
 
 
 def _take_statement(pool: Pool, row_id: str, row: StatementRow) -> None:
