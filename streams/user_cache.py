@@ -263,16 +263,10 @@ class CachedView:
         if not table.ordered:
             table.rows = dict(sorted(table.rows.items(), key=_id_of))
             table.ordered = True
-        if not prefix:  # A user's 20,000 rows are listed at every turn; few batches delete one.
-            rows = list(table.rows.items())
-            if any(table.rows[row_id] is None for row_id in table.changed):
-                return [item for item in rows if item[1] is not None]
-            return rows
-        return [
-            item
-            for item in table.rows.items()
-            if item[1] is not None and item[0].startswith(prefix)
-        ]
+        if prefix or any(table.rows[row_id] is None for row_id in table.changed):
+            named = [item for item in table.rows.items() if item[0].startswith(prefix)]
+            return [item for item in named if item[1] is not None]
+        return list(table.rows.items())  # 20,000 at every turn; few batches delete one.
 
     def _find(self, record: type, row_id: str) -> Any:
         head = _PARTITION if record in _PARTITION_RECORDS else self.prefix
