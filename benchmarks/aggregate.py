@@ -23,7 +23,7 @@ from schemas.identity import record_key
 from schemas.row import KIND_OF, PARTITION_KINDS, Row
 from streams.collection import collecting_rarely
 from streams.row_digest import DIGEST_BYTES, RowSet, sum_rows
-from streams.user_cache import ROW_FORMAT, row_key
+from streams.row_layout import ROW_FORMAT, row_key
 
 
 class BytesAsText(Transcoding):

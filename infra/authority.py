@@ -9,8 +9,8 @@ from schemas.event import Event, Genesis
 from schemas.fate import Fate
 from schemas.row import RegimeRow
 from streams.embedded import Embedded
+from streams.row_layout import decode_row, row_key
 from streams.row_store import RowStore
-from streams.user_cache import decode_row, row_key
 
 OPEN_MODE: Final = (
     "open mode: principals are taken at their word, nothing is authenticated; "

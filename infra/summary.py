@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from infra.records import read_output
 from schemas.row import DeadlineRow
 from streams.embedded import Embedded
-from streams.user_cache import row_key
+from streams.row_layout import row_key
 
 
 @dataclass(frozen=True, slots=True)

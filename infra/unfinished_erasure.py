@@ -19,9 +19,9 @@ from schemas.row import Kind, UserHead
 from streams.embedded import Embedded
 from streams.opening import ErasedEventError
 from streams.ports import LogRecord
+from streams.row_layout import decode_row
 from streams.row_store import RowStore
 from streams.sealing import EVENT, PSEUDONYM, SealedOpener
-from streams.user_cache import decode_row
 
 READ_MANY: Final = 2_000
 _CONTROL_KEY: Final = record_key("", "")

@@ -6,7 +6,7 @@ their stores; ``lay_over`` makes a view that shows changes not yet committed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from schemas.event import Event
 from schemas.fate import Fate
@@ -19,6 +19,18 @@ R = TypeVar("R")
 RowId = tuple[type, str]
 Changes = dict[RowId, Row | None]
 Output = Packet | Commitment | RepairAct | TurnFailure | Surface | Rejection
+
+
+class Rows(list[tuple[str, R]]):
+    """All rows of a class by id, and a place for what was derived from them.
+
+    A driver may hand out the same object again, longer, as long as rows were only added behind
+    the last; after any other change it hands out a new one. Nobody else changes it.
+    """
+
+    __slots__ = ("derived",)
+
+    derived: Any
 
 
 class View(Protocol):

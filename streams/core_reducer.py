@@ -27,15 +27,9 @@ from streams.authentication import OPEN, Authenticator, NoKeys
 from streams.failures import KeysMissing, LedgerBroken
 from streams.opening import ErasedEventError, Opener, PlainOpener
 from streams.ports import Finished, Folded, Headers, LogRecord, OutputRecord, RowChange, RowReader
+from streams.row_layout import ROW_FORMAT, decode_row, row_key
 from streams.sealing import EVENT, PSEUDONYM, ROWS, TURN
-from streams.user_cache import (
-    CACHE_BYTES_DEFAULT,
-    ROW_FORMAT,
-    CachedView,
-    UserCache,
-    decode_row,
-    row_key,
-)
+from streams.user_cache import CACHE_BYTES_DEFAULT, CachedView, UserCache
 
 TOPIC_OF: Final[dict[type, str]] = {
     Packet: "packets",

@@ -22,8 +22,8 @@ from streams.failures import StoreDamaged
 from streams.opening import Opener
 from streams.ports import Finished, Folded, LogRecord, RowChange, RowReader
 from streams.row_digest import digest_committed, digest_row
+from streams.row_layout import decode_row, row_key
 from streams.sealing import ROWS, Erased, SealedOpener
-from streams.user_cache import decode_row, row_key
 
 SEQ_DIGITS: Final = 16
 PART_BYTES: Final = 16

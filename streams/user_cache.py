@@ -9,68 +9,44 @@ the digest of its committed bytes, so that replacing it reads and hashes nothing
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Final, TypeVar
 
-from schemas.codec import decode, encode
+from processors.view import Rows
+from schemas.codec import encode
 from schemas.hot_bytes import encode_event_row, encode_seen
 from schemas.identity import record_key
-from schemas.row import KIND_OF, PARTITION_KINDS, EventRow, OrderRow, Row, SeenRow
-from streams.failures import RowFormatUnknown
+from schemas.row import KIND_OF, EventRow, OrderRow, Row, SeenRow
 from streams.ports import RowChange, RowReader
 from streams.row_digest import digest_committed, digest_row
+from streams.row_layout import (
+    KIND_BYTE,
+    PARTITION,
+    PARTITION_RECORDS,
+    ROW_FORMAT,
+    decode_row,
+)
 
 R = TypeVar("R")
 
-ROW_FORMAT: Final = b"\x01"
 CACHE_BYTES_DEFAULT: Final = 256 * 2**20
 _OBJECT_FACTOR: Final = 8  # Measured: a decoded row takes about eight times its encoded bytes.
 _OBJECT_BYTES: Final = 50  # Of a row before that factor,
 _TABLE_BYTES: Final = 40  # of a table,
 _OWNER_BYTES: Final = 130  # and of a user.
-_KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
-_PARTITION: Final = b"p"
 _PARTITION_SHARE: Final = 4  # At most a quarter of the cache.
-_PARTITION_RECORDS: Final = frozenset(
-    record for record, kind in KIND_OF.items() if kind in PARTITION_KINDS
-)
 _NEVER_CACHED: Final = frozenset({SeenRow, OrderRow})  # Looked up once, long ago seen.
 _ABSENT: Final = object()
-
-
-def user_prefix(tenant: str, user: str) -> bytes:
-    """Return the key prefix of all rows of one user."""
-    return b"u" + record_key(tenant, user)
-
-
-def row_key(prefix: bytes, record: type, row_id: str) -> bytes:
-    """Return the key of a row; rows of the partition stand apart from those of users."""
-    head = _PARTITION if record in _PARTITION_RECORDS else prefix
-    return head + _KIND_BYTE[record] + row_id.encode()
-
-
-def decode_row(record: type[R], data: bytes) -> R:
-    """Return the row of stored bytes.
-
-    Raises:
-        RowFormatUnknown: the format byte is not one that this build reads.
-
-    """
-    if data[:1] != ROW_FORMAT:
-        raise RowFormatUnknown(
-            f"{record.__name__}: a row has format {data[:1].hex() or 'none'}, this build reads "
-            f"{ROW_FORMAT.hex()} alone: use the build that wrote the rows"
-        )
-    return decode(record, data[1:])
 
 
 @dataclass(slots=True)
 class _Table:
     """Rows of one record class of one owner; None stands for a row deleted in this batch.
 
-    ``base`` is the key of a row with id "". ``whole``: no stored row is missing here. ``ordered``:
-    ``rows`` stands in id order. ``changed`` holds the ids changed in this batch: with bytes where
-    the row is known to be new, those of the event if it is an event's own; ``digests`` those of
-    committed rows.
+    ``base`` is the key of a row with id "". ``whole``: no stored row is missing here. ``listed``:
+    all of them by id, as long as rows only came behind the last. ``changed`` holds the ids changed
+    in this batch: with bytes where the row is known to be new, those of the event if it is an
+    event's own; ``digests`` those of committed rows.
     """
 
     record: type
@@ -78,13 +54,22 @@ class _Table:
     owner: "CachedView"
     rows: dict[str, Any] = field(default_factory=dict)
     whole: bool = False
-    ordered: bool = True
+    listed: Rows[Any] | None = None
     changed: dict[str, bytes | None] = field(default_factory=dict)
     digests: dict[str, int] = field(default_factory=dict)
 
+    def extend(self, row_id: str, row: Any) -> None:
+        """List one more row behind the last, or forget the list."""
+        listed = self.listed
+        assert listed is not None, "there is a list to extend"
+        if row is None or row_id in self.rows or (listed and row_id < listed[-1][0]):
+            self.listed = None
+        else:
+            listed.append((row_id, row))
+
     def forget(self) -> None:
         """Hold nothing any more; what is changed must have been released."""
-        self.rows, self.whole, self.ordered = {}, False, True
+        self.rows, self.whole, self.listed = {}, False, None
         self.digests.clear()
 
 
@@ -131,8 +116,8 @@ class UserCache:
         for (record, row_id), row in changes.items():
             table = tables.get(record) or view.add_table(record)
             rows, changed = table.rows, table.changed
-            if table.whole and row_id not in rows:
-                table.ordered = not rows or (table.ordered and next(reversed(rows)) < row_id)
+            if table.listed is not None:
+                table.extend(row_id, row)
             rows[row_id] = row
             if not changed:
                 self._changed.append(table)
@@ -190,8 +175,8 @@ class UserCache:
         self._owners.clear()
         self._changed.clear()
         self._bytes = 0
-        self._partition = CachedView(self, "", "", _PARTITION, {})
-        for record in sorted(_PARTITION_RECORDS, key=KIND_OF.__getitem__):
+        self._partition = CachedView(self, "", "", PARTITION, {})
+        for record in sorted(PARTITION_RECORDS, key=KIND_OF.__getitem__):
             self._partition.add_table(record)
 
     def grow(self, owner: "CachedView", size: int) -> None:
@@ -235,7 +220,7 @@ class CachedView:
 
     def add_table(self, record: type) -> _Table:
         """Return a new table of this owner."""
-        table = self.tables[record] = _Table(record, self.prefix + _KIND_BYTE[record], self)
+        table = self.tables[record] = _Table(record, self.prefix + KIND_BYTE[record], self)
         self.cache.grow(self, _TABLE_BYTES)
         return table
 
@@ -257,20 +242,17 @@ class CachedView:
             found = self._read(table, prefix)
             found.update((k, v) for k, v in table.rows.items() if k.startswith(prefix))
             if prefix or record in _NEVER_CACHED:
-                rows = [item for item in found.items() if item[1] is not None]
-                return sorted(rows, key=_id_of)
-            table.rows, table.whole, table.ordered = found, True, False
-        if not table.ordered:
-            table.rows = dict(sorted(table.rows.items(), key=_id_of))
-            table.ordered = True
-        if prefix or any(table.rows[row_id] is None for row_id in table.changed):
-            named = [item for item in table.rows.items() if item[0].startswith(prefix)]
-            return [item for item in named if item[1] is not None]
-        return list(table.rows.items())  # 20,000 at every turn; few batches delete one.
+                return _list_rows(found)
+            table.rows, table.whole = found, True
+        if table.listed is None:
+            table.listed = _list_rows(table.rows)
+        if prefix:
+            return [item for item in table.listed if item[0].startswith(prefix)]
+        return table.listed
 
     def _find(self, record: type, row_id: str) -> Any:
-        head = _PARTITION if record in _PARTITION_RECORDS else self.prefix
-        key = head + _KIND_BYTE[record] + row_id.encode()
+        head = PARTITION if record in PARTITION_RECORDS else self.prefix
+        key = head + KIND_BYTE[record] + row_id.encode()
         data = self.cache.rows.get(key)
         if data is None:
             if record is SeenRow:
@@ -295,5 +277,5 @@ class CachedView:
         return found
 
 
-def _id_of(item: tuple[str, Any]) -> str:
-    return item[0]
+def _list_rows(rows: dict[str, Any]) -> Rows[Any]:
+    return Rows(sorted([item for item in rows.items() if item[1] is not None], key=itemgetter(0)))

@@ -21,7 +21,7 @@ from schemas.observation import CommitmentObserved, HintKind, OutcomeObserved
 from schemas.row import UserHead
 from schemas.turn import CandidatesProposed, SurfaceProposed
 from streams import row_store
-from streams.user_cache import decode_row, row_key
+from streams.row_layout import decode_row, row_key
 from tests.given import event, evidence, form, genesis, hint, predicate, said, turn, unit
 from tests.kitchen import meal
 

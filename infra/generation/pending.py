@@ -19,7 +19,7 @@ from schemas.row import CatalogueRow
 from streams.embedded import Embedded
 from streams.opening import ErasedEventError
 from streams.ports import LogRecord
-from streams.user_cache import decode_row, row_key
+from streams.row_layout import decode_row, row_key
 
 FOLD_MS: Final = 60_000
 READ_LIMIT: Final = 1_000

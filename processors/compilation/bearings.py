@@ -1,6 +1,6 @@
 """What one event's row bears, whatever the turn: statements, units, and what it touches.
 
-Derived once in a row's life and kept with it. What a turn makes of it stands in ``pool``.
+Derived once in a row's life and kept with it. What all rows bear together is ``recollection``.
 """
 
 from typing import Final, NamedTuple
@@ -34,12 +34,16 @@ _build_standing: Final = compile_building(Standing)
 
 
 class Bearing(NamedTuple):
-    """A statement, and what its unit is made of; ``source`` None when it makes no unit here."""
+    """A statement, and what its unit is made of; ``source`` None when it makes none.
+
+    Outside ``scopes`` the statement counts all the same, and makes no unit.
+    """
 
     standing: Standing
     place: int
-    source: SlotStatement | StatementRow | None
-    digest: bytes
+    source: SlotStatement | StatementRow | None = None
+    digest: bytes = b""
+    scopes: tuple[str, ...] = ()
 
 
 class TimedUnit(NamedTuple):
@@ -59,7 +63,7 @@ class Borne(NamedTuple):
     """What an event's row bears.
 
     ``touched`` are the dimensions that it says something about, ``scene`` that of the form that
-    the user filled in. Outside ``scopes`` the statements count, and make no units.
+    the user filled in.
     """
 
     seq: int
@@ -67,7 +71,6 @@ class Borne(NamedTuple):
     scene: str | None = None
     units: tuple[TimedUnit, ...] = ()
     stated: tuple[tuple[Key, Bearing], ...] = ()
-    scopes: tuple[str, ...] = ()
 
 
 def recall_borne(view: View, row: EventRow, seq: int) -> Borne:
@@ -125,6 +128,7 @@ def _derive_statements(row: EventRow, seq: int, worth: Authority) -> Borne:
     scene = None
     if isinstance(payload, FormSubmitted) and event.principal.kind is PrincipalKind.USER:
         scene = payload.scene or ""
+    scopes = () if isinstance(payload, ObservationCorrected) else payload.scopes
     stated = []
     for index, statement in enumerate(list_statements(event)):
         start = statement.valid_from_ms
@@ -134,11 +138,10 @@ def _derive_statements(row: EventRow, seq: int, worth: Authority) -> Borne:
         )  # fmt: skip
         source = None if statement.value is None else statement
         key = (statement.subject, statement.slot)
-        stated.append((key, Bearing(standing, index, source, row.digest)))
+        stated.append((key, Bearing(standing, index, source, row.digest, scopes)))
     return Borne(
         seq,
         tuple(dict.fromkeys(slot for (_, slot), _ in stated)),
         scene=scene,
         stated=tuple(stated),
-        scopes=() if isinstance(payload, ObservationCorrected) else payload.scopes,
     )

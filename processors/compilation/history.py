@@ -4,7 +4,7 @@ One pass over events, answers and hints, consequences and the contract. What is 
 row any more, so it cannot come back.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from processors.authority import lowest, speak
@@ -51,7 +51,11 @@ def list_stated(view: View) -> Iterator[Stated]:
     for row_id, statement in view.scan(StatementRow):
         if statement.kind is HintKind.SLOT:
             yield read_statement(statement, int(row_id.partition("\0")[0]))
-    yield from list_consequences(view)
+    consequences = view.scan(ConsequenceRow)
+    failed = list_failed(view, consequences)
+    for row_id, consequence in consequences:
+        if consequence.commitment_id not in failed:
+            yield from list_consequences(row_id, consequence)
     for _, predicate in view.scan(PredicateRow):
         if predicate.ended_seq is None:
             yield from list_fixed(predicate)
@@ -97,28 +101,27 @@ def read_statement(row: StatementRow, seq: int) -> Stated:
     )
 
 
-def list_consequences(view: View) -> Iterator[Stated]:
-    """Yield what commitments made true, unless they failed.
+def list_failed(view: View, consequences: Iterable[tuple[str, ConsequenceRow]]) -> frozenset[str]:
+    """Return the ids of the commitments behind these rows that failed: they made nothing true."""
+    failed = []
+    for _, row in consequences:
+        commitment = view.get(CommitmentRow, row.commitment_id)
+        if commitment is not None and commitment.result == FAILED:
+            failed.append(row.commitment_id)
+    return frozenset(failed)
+
+
+def list_consequences(row_id: str, row: ConsequenceRow) -> Iterator[Stated]:
+    """Yield what a commitment made true, unless it failed (``list_failed``).
 
     A commitment was generated, so its statements are worth ``inferred``, whoever wrote them.
     """
-    for row_id, row in view.scan(ConsequenceRow):
-        commitment = view.get(CommitmentRow, row.commitment_id)
-        if commitment is not None and commitment.result == FAILED:
-            continue
-        for slot in row.slots:
-            yield (
-                row.subject,
-                slot.name,
-                Standing(
-                    slot.value,
-                    Authority.INFERRED,
-                    row.event_id,
-                    int(row_id),
-                    row.effective_ms,
-                    None,
-                ),
-            )
+    seq = int(row_id)
+    for slot in row.slots:
+        standing = Standing(
+            slot.value, Authority.INFERRED, row.event_id, seq, row.effective_ms, None
+        )
+        yield row.subject, slot.name, standing
 
 
 def list_fixed(row: PredicateRow) -> Iterator[Stated]:

@@ -11,14 +11,9 @@ from processors.compilation.contract import REPLACED, digest_contract
 from processors.compilation.control import is_incomplete, read_regime
 from processors.compilation.draft import HEAD_ID, NEW_HEAD
 from processors.compilation.fixing import find_fixed_slot, name_zone
-from processors.compilation.pool import (
-    Pool,
-    list_user_values,
-    read_pool,
-    settle_pool,
-    take_contract,
-)
+from processors.compilation.pool import Pool, read_pool
 from processors.compilation.proposals import OPEN
+from processors.compilation.recollection import recollect
 from processors.compilation.touches import Touches
 from processors.compilation.units import build_predicate_unit
 from processors.predicates.applies import contains
@@ -60,9 +55,7 @@ def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situati
     as_of_ms = pending.effective_ms if request.as_of_ms is None else request.as_of_ms
     rows = [row for _, row in view.scan(PredicateRow)]
     in_force = [row for row in rows if row.ended_seq is None]
-    pool = read_pool(view, as_of_ms=as_of_ms, scopes=frozenset(request.scopes))
-    take_contract(pool, in_force)
-    slots = settle_pool(pool, catalogue.set_slots)
+    pool = read_pool(recollect(view), rows, request, as_of_ms, catalogue.set_slots)
     head = view.get(UserHead, HEAD_ID) or NEW_HEAD
     scene = _find_scene(catalogue, request.scene)
     return Situation(
@@ -85,10 +78,10 @@ def read_situation(view: View, pending: PendingRow, arrival: Arrival) -> Situati
         contract=_list_contract(rows),
         contract_version=head.contract_version,
         contract_digest=digest_contract(in_force),
-        slots=slots,
-        stated=list_user_values(pool, [row for row in rows if row.ended_seq is not None]),
+        slots=pool.slots,
+        stated=pool.values,
         preferences=pool.preferences,
-        units=_list_units(pool, in_force, ("", view.user, *request.participants)),
+        units=_list_units(pool, as_of_ms, in_force, ("", view.user, *request.participants)),
         obligations=tuple(
             (row_id, row) for row_id, row in view.scan(ObligationRow) if row.discharged_seq is None
         ),
@@ -149,7 +142,7 @@ def _find_predecessor(
 
 
 def _list_units(
-    pool: Pool, in_force: Sequence[PredicateRow], about: tuple[str, ...]
+    pool: Pool, as_of_ms: int, in_force: Sequence[PredicateRow], about: tuple[str, ...]
 ) -> tuple[Unit, ...]:
     """Return E_t: the units of events, and one for each predicate in force and valid at as_of.
 
@@ -158,7 +151,7 @@ def _list_units(
     named = sorted(in_force, key=lambda row: (row.predicate.predicate_id, row.seq))
     for number, row in enumerate(named):
         predicate = row.predicate
-        if contains(predicate, pool.as_of_ms):
+        if contains(predicate, as_of_ms):
             unit = build_predicate_unit(
                 row, slots=find_slots(predicate), fixed=find_fixed_slot(predicate)
             )

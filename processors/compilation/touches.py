@@ -33,9 +33,9 @@ class Touches(Mapping[str, TouchRow]):
     def __iter__(self) -> Iterator[str]:
         """Yield every name, each once, sorted."""
         names = dict.fromkeys(self.rows)
-        names.update(dict.fromkeys(f"slot:{slot_id(*key)}" for key in self.pool.stated))
-        names.update(dict.fromkeys(f"dimension:{name}" for name in self.pool.touched))
-        names.update(dict.fromkeys(f"scene:{name}" for name in self.pool.scenes))
+        names.update(dict.fromkeys(f"slot:{slot_id(*key)}" for key in self.pool.list_stated()))
+        names.update(dict.fromkeys(f"dimension:{name}" for name in self.pool.recollection.touched))
+        names.update(dict.fromkeys(f"scene:{name}" for name in self.pool.recollection.scenes))
         return iter(sorted(names))
 
     def __len__(self) -> int:
@@ -47,11 +47,11 @@ def _find_said(pool: Pool, what: str) -> int:
     """Return the seq of the last event that said something about it, 0 for none."""
     kind, _, name = what.partition(":")
     if kind == "dimension":
-        return pool.touched.get(name, 0)
+        return pool.recollection.touched.get(name, 0)
     if kind == "scene":
-        return pool.scenes.get(name, 0)
+        return pool.recollection.scenes.get(name, 0)
     if kind == "slot":
         subject, _, slot = name.partition("\0")
-        bearings = pool.stated.get((subject, slot), ())
+        bearings = pool.find_stated((subject, slot)).bearings
         return max((bearing.standing.seq for bearing in bearings), default=0)
     return 0

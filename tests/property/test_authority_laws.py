@@ -23,7 +23,7 @@ from streams.authentication import MacCheck
 from streams.clock import SimulatedClock
 from streams.core_reducer import CoreReducer
 from streams.ledger import Ledger
-from streams.user_cache import row_key, user_prefix
+from streams.row_layout import row_key, user_prefix
 from tests.fold_events import KINDS, write_history
 from tests.given import control, event, genesis, predicate, said
 from tests.plain_fold import HeldLog, number_events

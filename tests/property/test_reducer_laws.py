@@ -23,7 +23,8 @@ from streams.embedded import Embedded
 from streams.failures import CommitAborted, CommitUnknown
 from streams.ledger import Ledger
 from streams.ports import NewRecord
-from streams.user_cache import ROW_FORMAT, UserCache, row_key
+from streams.row_layout import ROW_FORMAT, row_key
+from streams.user_cache import UserCache
 from tests.plain_fold import HeldLog, check_same, fold_plainly, number_events
 from tests.random_history import tell_crowd
 from tests.simulation.memory_store import MemoryStore

@@ -7,7 +7,8 @@ from schemas.codec import encode
 from schemas.history_row import SeenRow, TouchRow
 from schemas.row import DeadlineRow, TurnRow
 from streams.row_digest import digest_row
-from streams.user_cache import ROW_FORMAT, UserCache, decode_row, row_key, user_prefix
+from streams.row_layout import ROW_FORMAT, decode_row, row_key, user_prefix
+from streams.user_cache import UserCache
 
 USERS = ("a", "b", "ab")
 IDS = ("", "a", "a\0b", "a\0c", "b", "ä", "\U0001f95c", "zz")

@@ -14,7 +14,7 @@ from infra.unfinished_erasure import list_unfinished_erasures
 from schemas.control import ErasureCompleted
 from schemas.row import UserHead
 from streams import row_store
-from streams.user_cache import decode_row, row_key
+from streams.row_layout import decode_row, row_key
 from tests.canary import build_uncompressed, find_canary, told_by
 from tests.given import event, form, genesis, turn
 from tests.kitchen import candidates, meal

@@ -9,7 +9,7 @@ from streams.clock import SimulatedClock
 from streams.connection import Connection
 from streams.expiry import AGAIN_AFTER_NS, EXPIRE_EVERY_NS, Expirer
 from streams.ports import NewRecord
-from streams.user_cache import ROW_FORMAT, row_key
+from streams.row_layout import ROW_FORMAT, row_key
 
 DUE_MS = 5_000
 SECOND_MS = EXPIRE_EVERY_NS // 1_000_000

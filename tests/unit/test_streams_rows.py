@@ -13,8 +13,8 @@ from streams.output_bytes import decode_output, encode_output
 from streams.overlay import Overlay
 from streams.ports import OutputRecord
 from streams.row_digest import EMPTY, RowChange, RowSet, digest_row, parse_row_set, sum_rows
+from streams.row_layout import decode_row
 from streams.row_store import classify
-from streams.user_cache import decode_row
 from tests.simulation.history import sum_digests
 from tests.simulation.memory_store import MemoryStore
 

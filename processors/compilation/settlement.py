@@ -1,0 +1,165 @@
+"""How the statements about one slot settle at a moment: who wins, and what stays as evidence.
+
+A settlement is kept until another statement comes, a statement begins or ends, or the turn's
+scopes show other units. The order among statements is that of the log.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from processors.authority import rank
+from processors.compilation.bearings import Bearing
+from processors.compilation.slots import is_valid, settle_set
+from processors.compilation.units import build_slot_unit
+from processors.situation import Unit
+from schemas.catalogue import Authority
+from schemas.row import Standing
+
+_OWN_WORD: Final = (Authority.ASSERTED, Authority.CONFIRMED)
+_BY_PLACE: Final = attrgetter("standing.seq", "place")
+
+PlacedUnit = tuple[int, int, Unit]
+"""Seq and index of a unit, which order E_t, and the unit."""
+
+
+class Lens(NamedTuple):
+    """What a settlement hangs on beside the statements; ``united`` for a set-valued slot."""
+
+    as_of_ms: int
+    scopes: frozenset[str]
+    united: bool
+
+
+class Settled(NamedTuple):
+    """The statement that wins and the units that stay, from ``start_ms`` until ``end_ms``.
+
+    ``scopes`` is None where no statement is bound to any.
+    """
+
+    standing: Standing | None
+    units: tuple[PlacedUnit, ...]
+    start_ms: int | None
+    end_ms: int | None
+    scopes: frozenset[str] | None
+    united: bool
+
+    def holds(self, lens: Lens) -> bool:
+        """Return whether it is what the same statements would settle to under this lens."""
+        return (
+            (self.start_ms is None or self.start_ms <= lens.as_of_ms)
+            and (self.end_ms is None or lens.as_of_ms < self.end_ms)
+            and (self.scopes is None or self.scopes == lens.scopes)
+            and self.united == lens.united
+        )
+
+
+@dataclass(slots=True)
+class Stated:
+    """Every statement about one (subject, slot), in log order once they have settled.
+
+    ``values`` are then what the user stated, asserted or confirmed, newest first (spec 5.7).
+    """
+
+    bearings: list[Bearing] = field(default_factory=list)
+    values: tuple[Standing, ...] = ()
+    settled: Settled | None = None
+
+    def add(self, bearing: Bearing) -> None:
+        """Take one more statement."""
+        self.bearings.append(bearing)
+        self.settled = None
+
+    def settle(self, lens: Lens) -> Settled:
+        """Return how the statements settle under this lens."""
+        if self.settled is None:
+            self.bearings.sort(key=_BY_PLACE)
+            self.values = list_own([bearing.standing for bearing in self.bearings])
+        if self.settled is None or not self.settled.holds(lens):
+            self.settled = settle_bearings(self.bearings, lens)
+        return self.settled
+
+
+def list_own(standings: Sequence[Standing]) -> tuple[Standing, ...]:
+    """Return those that are the user's own word, newest first."""
+    own = [standing for standing in standings if standing.authority in _OWN_WORD]
+    return tuple(sorted(own, key=attrgetter("seq"), reverse=True))
+
+
+def settle_bearings(bearings: Sequence[Bearing], lens: Lens) -> Settled:
+    """Return how statements in log order settle under a lens."""
+    as_of_ms = lens.as_of_ms
+    valid = [bearing for bearing in bearings if is_valid(bearing.standing, as_of_ms)]
+    if lens.united:
+        standing, evidence = settle_set([item.standing for item in valid], as_of_ms), valid
+    else:
+        standing, evidence = _settle_one(valid, lens.scopes)
+    start, end = _find_bounds(bearings, as_of_ms)
+    return Settled(
+        standing,
+        tuple(_place_unit(item) for item in evidence if _makes_unit(item, lens.scopes)),
+        start,
+        end,
+        lens.scopes if any(item.scopes for item in bearings) else None,
+        lens.united,
+    )
+
+
+def _settle_one(
+    valid: Sequence[Bearing], scopes: frozenset[str]
+) -> tuple[Standing | None, list[Bearing]]:
+    """Find the statement that wins among several, and those that it leaves as evidence.
+
+    A later statement takes the place of an earlier one's unit unless the earlier one is stronger.
+    A confirmed predicate, or a commitment, that says the same leaves the evidence for it alone.
+    """
+    strongest: Bearing | None = None  # Of the later ones; an earlier one must exceed it.
+    highest = -1
+    evidence = []
+    for bearing in reversed(valid):
+        own = rank(bearing.standing.authority)
+        if strongest is None or own > highest:
+            evidence.append(bearing)
+            strongest, highest = bearing, own
+        elif strongest.standing.value == bearing.standing.value and not _makes_unit(
+            strongest, scopes
+        ):
+            evidence.append(bearing)
+    return (None if strongest is None else strongest.standing), evidence
+
+
+def _makes_unit(bearing: Bearing, scopes: frozenset[str]) -> bool:
+    """Return whether a statement makes a unit for a turn: outside of its scopes it does not."""
+    if bearing.source is None:
+        return False
+    return not bearing.scopes or not scopes.isdisjoint(bearing.scopes)
+
+
+def _place_unit(bearing: Bearing) -> PlacedUnit:
+    standing = bearing.standing
+    assert bearing.source is not None, "only a statement with a source makes a unit"
+    return (
+        standing.seq,
+        bearing.place,
+        build_slot_unit(
+            standing.seq, bearing.place, standing.event_id, bearing.digest, bearing.source,
+            standing.authority,
+        ),
+    )  # fmt: skip
+
+
+def _find_bounds(bearings: Sequence[Bearing], as_of_ms: int) -> tuple[int | None, int | None]:
+    """Return the last moment until as_of, and the first one after it, at which one is otherwise."""
+    start: int | None = None
+    end: int | None = None
+    for bearing in bearings:
+        standing = bearing.standing
+        for moment in (standing.valid_from_ms, standing.valid_to_ms):
+            if moment is None:
+                continue
+            if moment <= as_of_ms:
+                start = moment if start is None or moment > start else start
+            else:
+                end = moment if end is None or moment < end else end
+    return start, end
