@@ -18,12 +18,10 @@ from infra.importers.sgd import BEGIN_MS, TENANT
 from infra.importers.sgd_files import find_sources, read_dialogues
 from infra.importers.sources import find_file, read_json
 from schemas.catalogue import (
-    Authority,
     Catalogue,
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
 )
 from schemas.event import Event, Principal, PrincipalKind
@@ -105,14 +103,10 @@ def _build(service: Any) -> Lexicon:
         for slot in (*intent["required_slots"], *intent["optional_slots"])
     }
     slots = tuple(
-        SlotDeclaration(
-            slot["name"], SlotType.STRING, soft=False, optional=True, role=SlotRole.PLAIN,
-            low=None, high=None, choices=tuple(slot["possible_values"]), grounded_by="",
-            min_authority=Authority.UNKNOWN,
-        )
+        SlotDeclaration(slot["name"], SlotType.STRING, choices=tuple(slot["possible_values"]))
         for slot in service["slots"]
         if slot["name"] in taken
-    )  # fmt: skip
+    )
     declared = CommitmentType("all", slots, (), confirm_carried=False, opens=(), discharges=(),
                               not_affected_by=())  # fmt: skip
     scene = Scene("all", ("all",), (), (), (), (), "")

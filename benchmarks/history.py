@@ -15,7 +15,6 @@ from schemas.catalogue import (
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
 )
 from schemas.event import (
@@ -48,12 +47,13 @@ def build_catalogue() -> Catalogue:
     """Return a small action space: one scene, one type, two required slots."""
     slots = tuple(
         SlotDeclaration(
-            name=name, slot_type=SlotType.STRING, soft=False, optional=name == "note",
-            role=SlotRole.PLAIN, low=None, high=None, choices=(), grounded_by="",
+            name=name,
+            slot_type=SlotType.STRING,
+            optional=name == "note",
             min_authority=Authority.HINT,
         )
         for name in ("city", "diet", "note")
-    )  # fmt: skip
+    )
     kind = CommitmentType("booking", slots, ("city", "diet"), False, (), (), ())
     scene = Scene("book", ("booking",), ("city",), (), (), (), "")
     return Catalogue("bench", (scene,), (kind,), (), ())

@@ -60,14 +60,14 @@ class SlotDeclaration:
 
     name: str
     slot_type: SlotType
-    soft: bool
-    optional: bool
-    role: SlotRole
-    low: Value
-    high: Value
-    choices: tuple[str, ...]
-    grounded_by: str
-    min_authority: Authority
+    soft: bool = False
+    optional: bool = True
+    role: SlotRole = SlotRole.PLAIN
+    low: Value = None
+    high: Value = None
+    choices: tuple[str, ...] = ()
+    grounded_by: str = ""
+    min_authority: Authority = Authority.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

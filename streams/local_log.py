@@ -65,9 +65,9 @@ class LocalLog:
             with holding(files, folder / LOCK_NAME):
                 self._recover()
         except OSError as error:
-            if error.errno != errno.EROFS:
+            if error.errno not in {errno.EROFS, errno.EACCES}:
                 raise
-            # Nobody can append here, so there is nothing to keep from them; reading goes on.
+            # This process cannot append here; reading needs no lock and mends nothing.
         self._reader = LogReader(folder, identity=identity, files=files)
 
     @property

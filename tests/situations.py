@@ -9,7 +9,6 @@ from schemas.catalogue import (
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
 )
 from schemas.control import Weights
@@ -25,18 +24,7 @@ DIGEST = bytes(32)
 
 def slot(name, **changes):
     """Return the declaration of a plain optional text slot."""
-    plain = SlotDeclaration(
-        name=name,
-        slot_type=SlotType.STRING,
-        soft=False,
-        optional=True,
-        role=SlotRole.PLAIN,
-        low=None,
-        high=None,
-        choices=(),
-        grounded_by="",
-        min_authority=Authority.HINT,
-    )
+    plain = SlotDeclaration(name=name, slot_type=SlotType.STRING, min_authority=Authority.HINT)
     return replace(plain, **changes)
 
 

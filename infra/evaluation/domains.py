@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.catalogue import (
-    Authority,
     Catalogue,
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
     TextTemplate,
 )
@@ -153,12 +151,9 @@ def _declare(
     return SlotDeclaration(
         name=name,
         slot_type=slot_type,
-        soft=False,
         optional=False,
-        role=SlotRole.PLAIN,
         low=low,
         high=high,
         choices=choices,
         grounded_by=grounded_by,
-        min_authority=Authority.UNKNOWN,
     )

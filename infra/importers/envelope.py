@@ -3,27 +3,12 @@
 Importing the same files twice gives the same bytes, so a second import changes nothing.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from infra.genesis import build_genesis as begin_log
 from schemas.catalogue import Catalogue
-from schemas.event import (
-    ControlPayload,
-    Event,
-    Genesis,
-    Principal,
-    PrincipalKind,
-    PrincipalRights,
-    UserPayload,
-    Weights,
-)
-
-RULESET: Final = 1
-WEIGHTS: Final = Weights(relevance=1, coverage=2, tail=2, debt=1, over=1)
-BUDGET_MAIN: Final = 8_000
-BUDGET_TAIL: Final = 2_000
-SELECTOR: Final = "two_level"
-DEADLINE_MS: Final = 900_000
+from schemas.event import Event, Principal, PrincipalKind, UserPayload
 
 OPERATOR: Final = Principal(PrincipalKind.OPERATOR, "importer")
 
@@ -88,31 +73,10 @@ def build_genesis(source: str, catalogue: Catalogue, *, at_ms: int, utc_offset_m
 
     The importer is an operator with the rights to confirm and to operate.
     """
-    payload: ControlPayload = Genesis(
-        ruleset=RULESET,
-        catalogue=catalogue,
-        weights=WEIGHTS,
-        budget_main=BUDGET_MAIN,
-        budget_tail=BUDGET_TAIL,
-        selector=SELECTOR,
-        partitions=1,
-        rights=(PrincipalRights(OPERATOR.id, confirm=True, operate=True),),
-        authenticated=False,
-        deadline_ms=DEADLINE_MS,
-    )
-    return Event(
+    return replace(
+        begin_log(catalogue, operators=(OPERATOR.id,)),
         event_id=f"{source}/genesis",
-        tenant="",
-        user="",
         occurred_at_ms=at_ms,
         utc_offset_min=utc_offset_min,
-        zone=None,
         principal=OPERATOR,
-        mac=None,
-        causation_id=None,
-        correlation_id=None,
-        derived_from=(),
-        source=None,
-        source_seq=None,
-        payload=payload,
     )

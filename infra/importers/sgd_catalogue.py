@@ -10,12 +10,10 @@ from typing import Any
 
 from infra.importers.sources import SourceError, pick
 from schemas.catalogue import (
-    Authority,
     Catalogue,
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
     TextTemplate,
 )
@@ -142,14 +140,8 @@ def _build_type(service: Service, intent: Intent) -> CommitmentType:
             SlotDeclaration(
                 name=slot,
                 slot_type=SlotType.STRING,
-                soft=False,
                 optional=slot in optional,
-                role=SlotRole.PLAIN,
-                low=None,
-                high=None,
                 choices=service.choices.get(slot, ()),
-                grounded_by="",
-                min_authority=Authority.UNKNOWN,
             )
             for slot in (*intent.required, *optional)
         ),

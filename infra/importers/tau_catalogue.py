@@ -7,12 +7,10 @@ reservation that was observed. A certificate is the other.
 from typing import Final
 
 from schemas.catalogue import (
-    Authority,
     Catalogue,
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
     TextTemplate,
 )
@@ -115,15 +113,4 @@ def _build_type(
 
 
 def _build_slot(name: str, slot_type: SlotType, choices: tuple[str, ...]) -> SlotDeclaration:
-    return SlotDeclaration(
-        name=name,
-        slot_type=slot_type,
-        soft=False,
-        optional=True,
-        role=SlotRole.PLAIN,
-        low=None,
-        high=None,
-        choices=choices,
-        grounded_by="",
-        min_authority=Authority.UNKNOWN,
-    )
+    return SlotDeclaration(name=name, slot_type=slot_type, choices=choices)

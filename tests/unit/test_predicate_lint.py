@@ -14,7 +14,6 @@ from schemas.catalogue import (
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
 )
 from schemas.predicate import Predicate, PredicateScope
@@ -22,9 +21,7 @@ from schemas.predicate import Predicate, PredicateScope
 
 def declare(name, kind):
     """Return a plain declaration of a slot."""
-    return SlotDeclaration(
-        name, kind, False, True, SlotRole.PLAIN, None, None, (), "", Authority.HINT
-    )
+    return SlotDeclaration(name, kind, min_authority=Authority.HINT)
 
 
 SLOTS = (

@@ -48,25 +48,30 @@ def test_outputs_go_on_behind_a_place(tmp_path: Path) -> None:
         assert [] == read_counts(embedded, after=(9, 0))
 
 
-class ReadOnlyFiles(DiskFiles):
-    """A disk on which nothing can be written."""
+class RefusingFiles(DiskFiles):
+    """A disk on which nothing can be written, for a reason of the system's."""
+
+    def __init__(self, reason: int) -> None:
+        """Keep the reason."""
+        self.reason = reason
 
     def lock(self, path: Path) -> int:
-        """Refuse, as a read-only file system does."""
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        """Refuse, as the system does."""
+        raise OSError(self.reason, os.strerror(self.reason), str(path))
 
 
+@pytest.mark.parametrize("reason", [errno.EROFS, errno.EACCES])
 def test_what_cannot_be_written_can_be_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int
 ) -> None:
-    """On a read-only file system outputs are shown, the folder stays as it is, appends fail."""
+    """Without the right or the means to write, outputs are shown, nothing changes, appends fail."""
     path = make_folder(tmp_path / "log")
     monkeypatch.setattr(os, "access", lambda *_: False)
     before = {file: file.stat().st_mtime_ns for file in sorted(path.rglob("*"))}
 
-    with Embedded(path, CountingReducer(), files=ReadOnlyFiles()) as embedded:
+    with Embedded(path, CountingReducer(), files=RefusingFiles(reason)) as embedded:
         assert [b"3 8", b"4 9"] == read_counts(embedded, after=(7, 0))
-        with pytest.raises(OSError, match="Read-only"):
+        with pytest.raises(OSError, match=os.strerror(reason)):
             embedded.append(RECORDS)
 
     assert before == {file: file.stat().st_mtime_ns for file in sorted(path.rglob("*"))}

@@ -12,12 +12,10 @@ from typing import Final
 from infra.evaluation.memory.beliefs import UNIVERSAL, Belief, Case
 from infra.importers.envelope import Scribe, build_genesis
 from schemas.catalogue import (
-    Authority,
     Catalogue,
     CommitmentType,
     Scene,
     SlotDeclaration,
-    SlotRole,
     SlotType,
 )
 from schemas.event import (
@@ -43,18 +41,7 @@ PROVIDER: Final = Principal(PrincipalKind.ASSISTANT, "memory-client")
 
 def build_catalogue() -> Catalogue:
     """Return the catalogue: one scene, one type that carries what is recalled."""
-    slot = SlotDeclaration(
-        name="beliefs",
-        slot_type=SlotType.LIST,
-        soft=False,
-        optional=True,
-        role=SlotRole.PLAIN,
-        low=None,
-        high=None,
-        choices=(),
-        grounded_by="",
-        min_authority=Authority.UNKNOWN,
-    )
+    slot = SlotDeclaration(name="beliefs", slot_type=SlotType.LIST)
     return Catalogue(
         name="memory",
         scenes=(Scene(SCENE, (SCENE,), (), (), (), (), ""),),
