@@ -8,7 +8,7 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from infra.audit.comparison import LaneResult
@@ -85,15 +85,19 @@ def replay_history(
     progress: Progress,
     *,
     selection: Selection = WHOLE,
+    owner: tuple[str, str] | None = None,
     jobs: int = 1,
     keep_bytes: bool = True,
 ) -> ReplayReport:
     """Fold a history again, in as many processes as asked for, and compare the selection.
 
-    The report is the same for every number of jobs. ``keep_bytes`` says whether rejections
-    were recorded with their bytes.
+    The report is the same for every number of jobs. ``owner`` narrows the selection to a user,
+    named by tenant and user: an encrypted history knows its record key only once it is open.
+    ``keep_bytes`` says whether rejections were recorded with their bytes.
     """
     with source() as history:
+        if owner is not None:
+            selection = replace(selection, key=history.opener.key_of(*owner))
         lanes = _deal(history, selection, jobs=jobs)
         if jobs == 1:
             return _replay_here(history, lanes, selection, progress, keep_bytes=keep_bytes)

@@ -67,7 +67,6 @@ def replay(
                 archive = scratch.enter_context(exported_topics(bootstrap, prefix, update))
         source = choose_source(log, archive)
         selection = Selection(
-            key=None if user is None else _find_key(source, tenant, user),
             partition=partition,
             from_offset=from_offset,
             to_offset=to_offset,
@@ -79,6 +78,7 @@ def replay(
                 source,
                 update,
                 selection=selection,
+                owner=None if user is None else (tenant, user),
                 jobs=jobs,
                 keep_bytes=Settings().keep_rejected_bytes,
             )
@@ -92,12 +92,6 @@ def replay(
     show_replay(report, as_json=as_json)
     if verify and not report.clean:
         raise typer.Exit(1)
-
-
-def _find_key(source: Source, tenant: str, user: str) -> bytes:
-    """Return the record key of a user: a pseudonym in an encrypted history."""
-    with source() as history:
-        return history.opener.key_of(tenant, user)
 
 
 def choose_source(log: Path | None, archive: Path | None) -> Source:
