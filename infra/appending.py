@@ -34,7 +34,7 @@ def seal_events(opener: Opener, events: Iterable[Event], keys: KeyRing | None) -
 
     Raises:
         KeysError: there are keys, but none for some event.
-        EventErasedError: the log is encrypted, and an event of some id was erased.
+        ErasedIdReusedError: the log is encrypted, and an event of some id was erased.
     """
     if isinstance(opener, SealedOpener):
         return opener.seal_events(sign_event(event, keys) for event in events)
@@ -48,7 +48,7 @@ def append_events(
 
     Raises:
         KeysError: keys are configured, but none for some event; the chunks before it are in.
-        EventErasedError: the log is encrypted, and an event of some id was erased.
+        ErasedIdReusedError: the log is encrypted, and an event of some id was erased.
     """
     keys = configured_keys()
     source = iter(events)

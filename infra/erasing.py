@@ -136,8 +136,8 @@ def erase(
 
     Raises:
         ErasureError: the request was rejected, or an encrypted log needs an operator.
-        KeyStoreFailed: the key store cannot be had; nothing was destroyed then, run it again.
-        FoldingElsewhere: another process folds; stop it, so that its memory forgets too.
+        KeyStoreFailedError: the key store cannot be had; nothing was destroyed then, run it again.
+        FoldingElsewhereError: another process folds; stop it, so that its memory forgets too.
     """
     opener = log.opener
     if isinstance(opener, SealedOpener) and operator is None:

@@ -18,7 +18,7 @@ from schemas.event import CONTROL_PAYLOADS, Event, UserRefolded
 from schemas.partition import partition_of
 from schemas.topics import EVENTS, name_topic
 from streams.connection import Connection, describe_for_ledger
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.ports import NewRecord
 
 FLUSH_TIMEOUT_S: Final = 60.0
@@ -50,7 +50,7 @@ class EventProducer:
         """Append events in order and return how many there were, once all are acknowledged.
 
         Raises:
-            StoreUnavailable: the brokers did not acknowledge all of them; append them again,
+            StoreUnavailableError: the brokers did not acknowledge all of them; append them again,
                 what did arrive is a duplicate by its event id.
 
         """
@@ -71,7 +71,9 @@ class EventProducer:
         left = self._producer.flush(FLUSH_TIMEOUT_S)
         if left or self._failed:
             reason = self._failed[0] if self._failed else "no answer"
-            raise StoreUnavailable(f"{self._topic}: {left or len(self._failed)} records: {reason}")
+            raise StoreUnavailableError(
+                f"{self._topic}: {left or len(self._failed)} records: {reason}"
+            )
         return count
 
     def place(self, event: Event) -> Iterable[int]:
@@ -102,7 +104,7 @@ class EventProducer:
             except BufferError:
                 self._producer.poll(0.1)
             except KafkaException as error:
-                raise StoreUnavailable(f"{self._topic}: {error}") from error
+                raise StoreUnavailableError(f"{self._topic}: {error}") from error
             else:
                 return
 

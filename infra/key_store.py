@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from infra.keys import write_private
 from schemas.identity import prefix_lengths
 from streams.crash_points import reach
-from streams.sealing import Erased, KeyStoreFailed
+from streams.sealing import Erased, KeyStoreFailedError
 
 R = TypeVar("R")
 
@@ -57,7 +57,7 @@ class FileKeyStore:
         """Open the folder, or make it a key store that only its owner may read.
 
         Raises:
-            KeyStoreFailed: it cannot be read, or its master key is gone.
+            KeyStoreFailedError: it cannot be read, or its master key is gone.
         """
         self._folder, self._lock = folder, RLock()
         try:
@@ -72,7 +72,7 @@ class FileKeyStore:
             self._database.execute("pragma synchronous = full")
             self._database.executescript(_TABLES)
         except (OSError, sqlite3.Error) as error:
-            raise KeyStoreFailed(f"key store {folder}: {error}; restore or mount it") from None
+            raise KeyStoreFailedError(f"key store {folder}: {error}; restore or mount it") from None
 
     def close(self) -> None:
         """Close the database."""
@@ -92,7 +92,7 @@ class FileKeyStore:
         """Return a data key or the receipt of its erasure; anything else is a failure."""
         found = self._ask(lambda: self._find(reference))
         if found is None:
-            raise KeyStoreFailed(
+            raise KeyStoreFailedError(
                 f"key store {self._folder}: it holds neither the key {reference.hex()[:16]} nor a "
                 "receipt for it; restore the store that belongs to this log"
             )
@@ -226,7 +226,7 @@ class FileKeyStore:
         if receipt is not None:
             return Erased(receipt, seq)
         if user_wrapped is None:
-            raise KeyStoreFailed(f"key store {self._folder}: a user's key is missing; restore it")
+            raise KeyStoreFailedError(f"key store {self._folder}: a user's key is gone; restore it")
         user_key = self._unwrap(self._master, user_wrapped, pseudonym)
         return self._unwrap(user_key, wrapped, reference)
 
@@ -266,7 +266,7 @@ class FileKeyStore:
     def _unwrap(self, key: bytes, wrapped: bytes, bound: bytes) -> bytes:
         content = self.decrypt(key, wrapped, [bound])
         if content is None:
-            raise KeyStoreFailed(
+            raise KeyStoreFailedError(
                 f"key store {self._folder}: a key does not check; restore the store"
             )
         return content
@@ -275,11 +275,11 @@ class FileKeyStore:
         path = self._folder / MASTER_NAME
         if not path.exists():
             if (self._folder / DATABASE_NAME).exists():
-                raise KeyStoreFailed(f"{path} is missing beside its database; restore it")
+                raise KeyStoreFailedError(f"{path} is missing beside its database; restore it")
             write_private(path, secrets.token_bytes(KEY_BYTES))
         key = path.read_bytes()
         if len(key) != KEY_BYTES:
-            raise KeyStoreFailed(f"{path} is no master key; restore it")
+            raise KeyStoreFailedError(f"{path} is no master key; restore it")
         return key
 
     def _change(self, statement: str, rows: Sequence[tuple[object, ...]] | None = None) -> None:
@@ -293,7 +293,7 @@ class FileKeyStore:
             with self._lock:
                 return question()
         except sqlite3.Error as error:
-            raise KeyStoreFailed(f"key store {self._folder}: {error}") from None
+            raise KeyStoreFailedError(f"key store {self._folder}: {error}") from None
 
 
 def _wrap(key: bytes, content: bytes, bound: bytes) -> bytes:

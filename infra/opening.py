@@ -17,7 +17,7 @@ from schemas.sealed import SealedEvent
 from schemas.topics import SEALED, name_topic
 from streams.connection import Connection
 from streams.embedded import Embedded
-from streams.failures import KeyStoreFailed
+from streams.failures import KeyStoreFailedError
 from streams.kafka_log import has_topic
 from streams.opening import Opener, PlainOpener
 from streams.ports import LogRecord
@@ -52,11 +52,11 @@ def open_key_store(settings: Settings | None = None) -> FileKeyStore:
     """Open the key store that the environment names.
 
     Raises:
-        KeyStoreFailed: none is named, or it cannot be read.
+        KeyStoreFailedError: none is named, or it cannot be read.
     """
     path = (Settings() if settings is None else settings).key_store
     if path is None:
-        raise KeyStoreFailed(
+        raise KeyStoreFailedError(
             "this log is encrypted: set COMMITMENTS_KEY_STORE to the folder of its keys"
         )
     return FileKeyStore(path)
@@ -71,8 +71,8 @@ def open_topics(connection: Connection, *, prefix: str) -> Opener:
     """Return what reads and seals the topics of a prefix: encrypted ones say so by one more topic.
 
     Raises:
-        StoreUnavailable: the brokers do not answer.
-        KeyStoreFailed: they are encrypted, and no key store is named.
+        StoreUnavailableError: the brokers do not answer.
+        KeyStoreFailedError: they are encrypted, and no key store is named.
     """
     name = name_topic(SEALED, prefix=prefix)
     return SealedOpener(open_key_store()) if has_topic(connection, name) else PlainOpener()

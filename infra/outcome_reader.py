@@ -22,7 +22,7 @@ from infra.records import OUTCOME_TOPICS, read_output
 from schemas.codec import DecodeError
 from schemas.topics import find_topic, name_topic
 from streams.connection import Connection, describe_for_ledger
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.refusals import raise_member_refused
 
 REMEMBERED_DEFAULT: Final = 100_000
@@ -96,7 +96,7 @@ class OutcomeReader:
 
         Raises:
             UnreadableOutcomeError: a newer writer's schema, or bytes that are no outcome.
-            StoreUnavailable: the brokers refuse to be read.
+            StoreUnavailableError: the brokers refuse to be read.
         """
         message = self._consumer.poll(wait_s)
         if message is None:
@@ -121,13 +121,13 @@ class OutcomeReader:
         """Note that everything given so far is handled; a reader of the group goes on behind it.
 
         Raises:
-            StoreUnavailable: it was not noted: the same outcomes may come again.
+            StoreUnavailableError: it was not noted: the same outcomes may come again.
         """
         try:
             self._consumer.commit(asynchronous=False)
         except KafkaException as error:
             if error.args[0].code() != KafkaError._NO_OFFSET:  # noqa: SLF001
-                raise StoreUnavailable(f"commit of the group's offsets: {error}") from error
+                raise StoreUnavailableError(f"commit of the group's offsets: {error}") from error
 
     def _knows(self, outcome_id: bytes) -> bool:
         if outcome_id in self._seen:

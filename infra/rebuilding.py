@@ -20,7 +20,7 @@ from schemas.topics import EVENTS, name_topic
 from streams.authentication import RecordedCheck
 from streams.connection import Connection, describe_for_ledger
 from streams.core_reducer import CoreReducer
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.kafka_log import describe_topic_id
 from streams.kafka_store import Place
 from streams.opening import Opener
@@ -82,7 +82,7 @@ def _refuse_running(connection: Connection, group: str) -> None:
         future = admin.describe_consumer_groups([group], request_timeout=ASK_TIMEOUT_S)[group]
         members = len(future.result(2 * ASK_TIMEOUT_S).members)
     except KafkaException as error:
-        raise StoreUnavailable(f"group {group}: {error}") from error
+        raise StoreUnavailableError(f"group {group}: {error}") from error
     if members:
         raise WorkersRunningError(
             f"{members} workers own partitions of group {group}: stop them, then run this again"

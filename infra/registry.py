@@ -17,7 +17,7 @@ from schemas.codec import schema_fingerprint, schema_text, text_fingerprint
 from schemas.event import Event
 from schemas.row import ROW_RECORDS
 from schemas.topics import EVENTS, TOPICS, name_topic
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 
 ASK_TIMEOUT_S: Final = 5.0
 TRIES: Final = 4
@@ -55,7 +55,7 @@ class Registry:
 
         Raises:
             RegistryRefusedError: a subject holds an incompatible schema, or this is no registry.
-            StoreUnavailable: the registry does not answer.
+            StoreUnavailableError: the registry does not answer.
         """
         found = {}
         for subject, cls in list_subjects(self._prefix):
@@ -87,7 +87,7 @@ class Registry:
             for subject, cls in list_subjects(self._prefix):
                 answer = self._ask(f"/subjects/{subject}", {"schema": schema_text(cls)})
                 if "id" not in answer:
-                    raise StoreUnavailable(
+                    raise StoreUnavailableError(
                         f"registry {self._url}: the schema of {subject} is not registered: run "
                         "`commitments provision --registry URL`"
                     )
@@ -121,7 +121,7 @@ class Registry:
                 reason = str(getattr(error, "reason", error))
             if left:
                 time.sleep(PAUSE_S)
-        raise StoreUnavailable(
+        raise StoreUnavailableError(
             f"registry {self._url}: {reason}. Nothing is read or rejected without it"
         )
 

@@ -23,7 +23,7 @@ from schemas.topics import EVENTS, SEALED, TOPICS, name_topic
 from streams.authentication import KeyRing
 from streams.committed import CommittedPartition
 from streams.connection import Connection, describe_for_admin, describe_for_ledger
-from streams.failures import KeysMissing, LogGap, StoreUnavailable
+from streams.failures import KeysMissingError, LogGapError, StoreUnavailableError
 from streams.kafka_log import describe_topic_id, has_topic
 from streams.ledger_bytes import digest_record
 from streams.ports import LogRecord
@@ -79,7 +79,8 @@ def repartition(
 
     Raises:
         RepartitionRefusedError: the target stands already, or events arrived meanwhile.
-        ControlOrderError, LogGap, ArchiveError, StoreUnavailable: the history cannot be had whole.
+        ControlOrderError, LogGapError, ArchiveError, StoreUnavailableError: the history cannot be
+            had whole.
     """
     name_topic(EVENTS, prefix=wanted.prefix)  # A prefix that cannot be is said before anything.
     if wanted.prefix == source:
@@ -126,7 +127,7 @@ def _refuse_beginning(logs: Sequence[WholeLog]) -> None:
     for log in logs:
         start = log.bounds().start
         if start:
-            raise LogGap(
+            raise LogGapError(
                 f"partition {log.partition}: events 0 to {start - 1} are gone: add --archive with "
                 "an export that begins with the log"
             )
@@ -186,7 +187,9 @@ def _write(
             progress(events, max(0, total - events))
     left = producer.flush(FLUSH_TIMEOUT_S)
     if left or failed:
-        raise StoreUnavailable(f"{topic}: {failed[0] if failed else f'{left} records unanswered'}")
+        raise StoreUnavailableError(
+            f"{topic}: {failed[0] if failed else f'{left} records unanswered'}"
+        )
     return written, events
 
 
@@ -206,7 +209,7 @@ def _append(
         except BufferError:
             producer.poll(0.1)
         except KafkaException as error:
-            raise StoreUnavailable(f"{topic}: {error}") from error
+            raise StoreUnavailableError(f"{topic}: {error}") from error
         else:
             return
 
@@ -217,7 +220,7 @@ def _fit(record: LogRecord, partitions: int, keys: KeyRing | None) -> LogRecord:
     if event is None:
         return record
     if event.payload.authenticated and keys is None:  # type: ignore[union-attr]
-        raise KeysMissing(
+        raise KeysMissingError(
             "the log is authenticated and its genesis record must be signed anew: set "
             "COMMITMENTS_KEYS_FILE to the key file"
         )

@@ -73,7 +73,7 @@ def list_unfinished_erasures(embedded: Embedded) -> list[UnfinishedErasure]:
     Reads the log once, and opens only the records of users of whom something was taken back.
 
     Raises:
-        KeyStoreFailed: the key store cannot be had.
+        KeyStoreFailedError: the key store cannot be had.
     """
     opener = embedded.opener
     if not isinstance(opener, SealedOpener):

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from processors import decision
 from processors.compilation.draft import owner_of
 from processors.decision import Outcome
-from processors.ruleset import UnknownRuleset
+from processors.ruleset import UnknownRulesetError
 from processors.view import Changes, Stamp, Step
 from schemas.event import Event
 from schemas.outcome import Commitment, RepairAct, TurnFailure
@@ -65,7 +65,7 @@ def refold(
     Of one partition at a time; other users' events are passed over, since none depends on them.
 
     Raises:
-        UnknownRuleset: the history has activated rules that this build lacks.
+        UnknownRulesetError: the history has activated rules that this build lacks.
 
     """
     rows = _Rows()
@@ -76,7 +76,7 @@ def refold(
         view = _RowView(*owner, rows)
         try:
             step = decision.step(view, logged.event, logged.stamp)
-        except (UnknownRuleset, MemoryError):
+        except (UnknownRulesetError, MemoryError):
             raise
         except Exception as error:
             step = decision.fault(view, logged.event, logged.stamp, type(error).__name__)

@@ -91,7 +91,7 @@ def step(view: View, event: Event, stamp: Stamp) -> Step:
     the reason in their fate (spec 1.9).
 
     Raises:
-        UnknownRuleset: the log has activated rules that this build lacks; the driver stops.
+        UnknownRulesetError: the log has activated rules that this build lacks; the driver stops.
 
     """
     regime = view.get(RegimeRow, REGIME_ID)

@@ -12,7 +12,7 @@ from processors.limits import PACKETS_PER_TURN_MAX
 from schemas.event import Sensitivity
 
 
-class UnknownRuleset(Exception):  # noqa: N818 - a state of the log, not an error of a caller
+class UnknownRulesetError(Exception):
     """The log has activated rules that this build does not have; its worker stops (spec 1.7)."""
 
     def __init__(self, number: int) -> None:
@@ -77,10 +77,10 @@ def find_ruleset(number: int) -> Ruleset:
     """Return the rules of this number.
 
     Raises:
-        UnknownRuleset: this build lacks them; the caller stops before the next event.
+        UnknownRulesetError: this build lacks them; the caller stops before the next event.
 
     """
     ruleset = RULESETS.get(number)
     if ruleset is None:
-        raise UnknownRuleset(number)
+        raise UnknownRulesetError(number)
     return ruleset

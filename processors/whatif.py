@@ -131,7 +131,7 @@ def decide_otherwise(
     under the override, None for a request. Nothing of the answer is folded into the history.
 
     Raises:
-        UnknownRuleset: the override names rules that this build lacks.
+        UnknownRulesetError: the override names rules that this build lacks.
     """
     turn_id = read_turn_id(event)
     changes: Changes = {(PendingRow, turn_id): pending, (TurnRow, turn_id): None}

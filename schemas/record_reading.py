@@ -1,8 +1,8 @@
 """Records straight from Avro bytes: functions generated once from the annotations.
 
-They take what a writer of ours writes and raise ``Unusual`` at all else, where the Avro library
-says what the bytes are (``codec.decode``). What they take they read as the library does, without
-its dictionaries in between, which cost more than all the rest of reading.
+They take what a writer of ours writes and raise ``UnusualBytesError`` at all else, where the Avro
+library says what the bytes are (``codec.decode``). What they take they read as the library does,
+without its dictionaries in between, which cost more than all the rest of reading.
 """
 
 import types
@@ -22,7 +22,7 @@ Read = Callable[[bytes, int], tuple[Any, int]]
 _SHIFTS: Final = tuple(range(7, 70, 7))  # A number of 64 bits has at most ten bytes.
 
 
-class Unusual(Exception):  # noqa: N818 - no error: the library may well read it
+class UnusualBytesError(Exception):
     """Bytes that are not as our writers write them."""
 
 
@@ -46,14 +46,14 @@ def read_number(b: bytes, i: int, n: int) -> tuple[int, int]:
                 break
             return n, i
         n |= (byte & 0x7F) << shift
-    raise Unusual
+    raise UnusualBytesError
 
 
 def read_length(b: bytes, i: int, n: int) -> tuple[int, int]:
     """Return a length, still doubled, and the place behind it; what follows must have room."""
     n, i = read_number(b, i, n)
     if n & 1 or n >> 1 > len(b) - i:
-        raise Unusual
+        raise UnusualBytesError
     return n, i
 
 
@@ -64,7 +64,11 @@ def compile_reading(annotation: Any) -> Read:
         return _compile_value()
     if _is_union(annotation):
         return _compile_union(annotation)
-    scope: dict[str, Any] = {"number": read_number, "length": read_length, "Unusual": Unusual}
+    scope: dict[str, Any] = {
+        "number": read_number,
+        "length": read_length,
+        "UnusualBytesError": UnusualBytesError,
+    }
     if _is_record(annotation):
         scope["build"] = compile_building(annotation)
         names = [f"v{place}" for place in range(len(hints(annotation)))]
@@ -134,12 +138,12 @@ def _list_lines(annotation: Any, name: str, scope: dict[str, Any]) -> list[str]:
             f"{name} = (n >> 1) ^ -(n & 1)",
         ]
     if annotation is bool:
-        return [*_FIRST_BYTE, "if n > 1: raise Unusual", f"{name} = n == 1"]
+        return [*_FIRST_BYTE, "if n > 1: raise UnusualBytesError", f"{name} = n == 1"]
     if isinstance(annotation, type) and issubclass(annotation, StrEnum):
         scope[f"members_{name}"] = tuple(annotation)
         return [
             *_FIRST_BYTE,
-            "if n & 0x81: raise Unusual",
+            "if n & 0x81: raise UnusualBytesError",
             f"{name} = members_{name}[n >> 1]",
         ]
     if typing.get_origin(annotation) is tuple:
@@ -152,7 +156,7 @@ def _list_lines(annotation: Any, name: str, scope: dict[str, Any]) -> list[str]:
             f"if n == 0: {name} = None",
             "elif n == 2:",
             *(f" {line}" for line in inner),
-            "else: raise Unusual",
+            "else: raise UnusualBytesError",
         ]
     scope[f"read_{name}"] = compile_reading(annotation)
     return [f"{name}, i = read_{name}(b, i)"]
@@ -169,7 +173,7 @@ def _list_array_lines(item: Any, name: str, scope: dict[str, Any]) -> list[str]:
         " for _ in range(n >> 1):",
         *(f"  {line}" for line in _list_lines(item, f"{name}_item", scope)),
         f"  {name}_items.append({name}_item)",
-        " if b[i]: raise Unusual",
+        " if b[i]: raise UnusualBytesError",
         " i += 1",
         f" {name} = tuple({name}_items)",
     ]

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from streams.connection import Connection, describe_for_ledger
-from streams.failures import LedgerBroken, StoreUnavailable
+from streams.failures import LedgerBrokenError, StoreUnavailableError
 from streams.kafka_log import ASK_TIMEOUT_S
 from streams.ports import LogBounds
 from streams.refusals import raise_refused
@@ -53,9 +53,9 @@ class CommittedPartition:
         try:
             answer = self._consumer.get_watermark_offsets(place, ASK_TIMEOUT_S)
         except KafkaException as error:
-            raise StoreUnavailable(f"{self.topic}: {error}") from error
+            raise StoreUnavailableError(f"{self.topic}: {error}") from error
         if answer is None:
-            raise StoreUnavailable(f"{self.topic}: the broker does not answer")
+            raise StoreUnavailableError(f"{self.topic}: the broker does not answer")
         return LogBounds(*answer)
 
     def read(self, first: int) -> Iterator[Any]:
@@ -76,13 +76,13 @@ class CommittedPartition:
                     elif error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001
                         return
                     elif error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001
-                        raise LedgerBroken(
+                        raise LedgerBrokenError(
                             f"{self.topic}, partition {self.partition}: offset {first} is not "
                             "there although the broker has just named it"
                         )
                     else:
                         raise_refused(error, f"{self.topic}, partition {self.partition}")
-            raise StoreUnavailable(
+            raise StoreUnavailableError(
                 f"{self.topic}, partition {self.partition}: nothing was read for "
                 f"{READ_TIMEOUT_S:.0f} s"
             )

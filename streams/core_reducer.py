@@ -12,7 +12,7 @@ from processors import decision
 from processors.compilation.draft import owner_of
 from processors.compilation.purging import pass_erased, purge_user
 from processors.limits import EVENT_BYTES_MAX
-from processors.ruleset import UnknownRuleset
+from processors.ruleset import UnknownRulesetError
 from processors.view import Output, Stamp, Step
 from schemas.codec import DecodeError, build_header, encode, frame
 from schemas.event import ErasureCompleted, Event
@@ -24,7 +24,7 @@ from schemas.packet import Packet
 from schemas.record import compile_building
 from schemas.row import CONTRACT_KINDS, KIND_OF, STATE_KINDS, DeadlineRow
 from streams.authentication import OPEN, Authenticator, NoKeys
-from streams.failures import KeysMissing, LedgerBroken
+from streams.failures import KeysMissingError, LedgerBrokenError
 from streams.opening import ErasedEventError, Opener, PlainOpener
 from streams.ports import Finished, Folded, Headers, LogRecord, OutputRecord, RowChange, RowReader
 from streams.row_layout import ROW_FORMAT, decode_row, row_key
@@ -89,8 +89,8 @@ class CoreReducer:
         """Fold one record; whatever its bytes, the answer is a fate.
 
         Raises:
-            LedgerBroken: the log has activated a ruleset that this build lacks.
-            KeysMissing: the log is authenticated and this process holds no keys.
+            LedgerBrokenError: the log has activated a ruleset that this build lacks.
+            KeysMissingError: the log is authenticated and this process holds no keys.
 
         """
         try:
@@ -102,10 +102,12 @@ class CoreReducer:
         view = self._view(rows, event, record.key)
         try:
             step = decision.step(view, event, stamp)
-        except UnknownRuleset as error:
-            raise LedgerBroken(str(error)) from error
+        except UnknownRulesetError as error:
+            raise LedgerBrokenError(str(error)) from error
         if step.fate.reason is RejectionReason.UNAUTHENTICATED and stamp.authentic == OPEN:
-            raise KeysMissing(_KEYS_MISSING)  # A rejection for want of keys would stand for ever.
+            raise KeysMissingError(
+                _KEYS_MISSING
+            )  # A rejection for want of keys would stand for ever.
         folded = self._conclude(record, event, body, view, step)
         if self._opener.hides and step.fate.status is FateStatus.ACCEPTED:
             self._purge(rows, event)

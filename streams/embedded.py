@@ -7,7 +7,7 @@ folded again from the log, which is the truth.
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,12 @@ from streams.clean_close import Proof, leave_mark, peek_mark, take_mark
 from streams.clock import Clock, SystemClock
 from streams.collection import collecting_rarely
 from streams.crash_points import reach
-from streams.failures import FoldingElsewhere, StoreDamaged, StoreUnavailable, StreamsError
+from streams.failures import (
+    FoldingElsewhereError,
+    StoreDamagedError,
+    StoreUnavailableError,
+    StreamsError,
+)
 from streams.files import DiskFiles, Files, write_file
 from streams.folder import Folder, holding_fold_lock, prepare
 from streams.history_check import check_history
@@ -65,7 +70,7 @@ class Embedded:
         """Open the folder, or make it a log; ``opener`` reads the outputs of an encrypted one.
 
         Raises:
-            FolderRefused, LogDamaged: see the message for the remedy.
+            FolderRefusedError, LogDamagedError: see the message for the remedy.
         """
         self._folder = Folder(path)
         self._reducer = reducer
@@ -111,18 +116,18 @@ class Embedded:
         """Fold and commit everything up to the end of the log; first the rows are proved.
 
         Raises:
-            FoldingElsewhere: another process folds; wait_for() its outcome instead.
-            StoreUnavailable, LogDamaged, LogShortened, LogGap: folding stopped before the next
-                acknowledgement; the message names the remedy.
+            FoldingElsewhereError: another process folds; wait_for() its outcome instead.
+            StoreUnavailableError, LogDamagedError, LogShortenedError, LogGapError: folding stopped
+                before the next acknowledgement; the message names the remedy.
         """
         with holding_fold_lock(self._folder, self._files), collecting_rarely():
             rebuilds = 0
             while True:
                 try:
                     events, batches = self._fold_all(progress, proof)
-                except StoreDamaged as damage:
+                except StoreDamagedError as damage:
                     if rebuilds == REBUILDS_MAX:
-                        raise StoreUnavailable(
+                        raise StoreUnavailableError(
                             f"the row store was rebuilt {rebuilds} times and does not check again: "
                             f"{damage}. Move the folder to another disk"
                         ) from damage
@@ -140,7 +145,7 @@ class Embedded:
         gives_up_at = self._clock.steady_ns() + timeout_ms * 1_000_000
         pause_ms = POLL_MS
         while True:
-            with suppress(FoldingElsewhere):
+            with suppress(FoldingElsewhereError):
                 self.fold_pending()
             head = self.head()
             if head is not None and head.next_offset > offset:
@@ -177,7 +182,7 @@ class Embedded:
                         if opened is not None:
                             yield opened
                         yielded += 1
-            except StoreDamaged:
+            except StoreDamagedError:
                 if repairs_left == 0:
                     raise
                 self.repair()
@@ -197,21 +202,18 @@ class Embedded:
         """Remove what was deleted from the files of the row store, and its old logs.
 
         Raises:
-            FoldingElsewhere: another process folds; stop it first.
+            FoldingElsewhereError: another process folds; stop it first.
         """
         with holding_fold_lock(self._folder, self._files):
             for _ in range(2):  # The second opening discards the files that the first replaced.
-                store = open_writer(self._folder.rows)
-                try:
+                with closing(open_writer(self._folder.rows)) as store:
                     store.compact()
-                finally:
-                    store.close()
 
     def repair(self) -> FoldCounts:
         """Check every row, output and ledger record; wipe and fold again if anything is wrong.
 
         Raises:
-            FoldingElsewhere: the process that folds will check at its next start.
+            FoldingElsewhereError: the process that folds will check at its next start.
         """
         write_file(self._files, self._folder.suspect, b"")
         return self.fold_pending(proof=Proof.OF_ALL_ROWS)

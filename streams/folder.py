@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from streams.failures import FolderRefused, FoldingElsewhere, LogDamaged
+from streams.failures import FolderRefusedError, FoldingElsewhereError, LogDamagedError
 from streams.files import Files, holding, read_file, write_file
 from streams.log_reader import list_segments
 from streams.segments import IDENTITY_BYTES
@@ -79,13 +79,13 @@ def prepare(folder: Folder, files: Files) -> Manifest:
     """Return the folder's manifest; a folder without one is made a log first.
 
     Raises:
-        FolderRefused: the manifest is damaged, unknown, or missing beside a log.
-        LogDamaged: events were folded, and the log is gone.
+        FolderRefusedError: the manifest is damaged, unknown, or missing beside a log.
+        LogDamagedError: events were folded, and the log is gone.
     """
     manifest = read_manifest(folder, files)
     if manifest is not None:
         if files.exists(folder.rows) and not list_segments(files, folder.log):
-            raise LogDamaged(
+            raise LogDamagedError(
                 f"{folder.log} holds no event though {folder.rows} rests on some; restore the "
                 "log's segments from a backup"
             )
@@ -99,7 +99,7 @@ def prepare(folder: Folder, files: Files) -> Manifest:
         if manifest is not None:
             return manifest
         if list_segments(files, folder.log):
-            raise FolderRefused(
+            raise FolderRefusedError(
                 f"{folder.manifest} is missing though {folder.log} holds events; restore it from "
                 "a backup of this folder"
             )
@@ -112,18 +112,18 @@ def read_manifest(folder: Folder, files: Files) -> Manifest | None:
     """Return the manifest, or None if the folder has none.
 
     Raises:
-        FolderRefused: it does not check, or states what this build does not know.
+        FolderRefusedError: it does not check, or states what this build does not know.
     """
     content = read_file(files, folder.manifest)
     if content is None:
         return None
     manifest = _decode_manifest(content)
     if manifest is None:
-        raise FolderRefused(
+        raise FolderRefusedError(
             f"{folder.manifest} does not check; restore it from a backup of this folder"
         )
     if (manifest.format, manifest.durability) != (FORMAT, DURABILITY):
-        raise FolderRefused(
+        raise FolderRefusedError(
             f"{folder.manifest}: format {manifest.format} with durability {manifest.durability!r} "
             f"is not known to this build, which reads format {FORMAT} with {DURABILITY!r}"
         )
@@ -156,11 +156,13 @@ def holding_fold_lock(folder: Folder, files: Files) -> Iterator[None]:
     """Hold the lock of the single folding process, or fail at once.
 
     Raises:
-        FoldingElsewhere: another process folds.
+        FoldingElsewhereError: another process folds.
     """
     handle = files.try_lock(folder.fold_lock)
     if handle is None:
-        raise FoldingElsewhere(f"another process is folding {folder.path}; its outcomes are shared")
+        raise FoldingElsewhereError(
+            f"another process is folding {folder.path}; its outcomes are shared"
+        )
     try:
         yield
     finally:

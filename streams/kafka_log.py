@@ -19,7 +19,7 @@ from confluent_kafka import (
 
 from streams.connection import Connection, describe_for_ledger
 from streams.crash_points import reach
-from streams.failures import LogGap, LogShortened, StoreUnavailable
+from streams.failures import LogGapError, LogShortenedError, StoreUnavailableError
 from streams.ports import LogBounds, LogRecord
 from streams.refusals import raise_member_refused
 
@@ -158,16 +158,16 @@ class KafkaLog:
         try:
             answer = self._reader.consumer.get_watermark_offsets(self._place, ASK_TIMEOUT_S)
         except KafkaException as error:
-            raise StoreUnavailable(f"{self._reader.topic}: {error}") from error
+            raise StoreUnavailableError(f"{self._reader.topic}: {error}") from error
         if answer is None:
-            raise StoreUnavailable(f"{self._reader.topic}: the broker does not answer")
+            raise StoreUnavailableError(f"{self._reader.topic}: the broker does not answer")
         return LogBounds(*answer)
 
     def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
         """Return the records at hand from offset first on; wait only after a change of position.
 
         Raises:
-            LogGap, LogShortened: the broker no longer holds, or never held, this position.
+            LogGapError, LogShortenedError: the broker holds this position no longer, or never did.
         """
         if first != self._next:
             self._seek(first)
@@ -204,20 +204,20 @@ class KafkaLog:
         while not (self._records or self._at_end or self._lost):
             if clock.steady_ns() >= gives_up_at:
                 self._next = None
-                raise StoreUnavailable(
+                raise StoreUnavailableError(
                     f"{self._reader.topic}, partition {self._partition}: nothing was read from "
                     f"offset {first} within {SEEK_TIMEOUT_S:.0f} s"
                 )
             # Not pull(): what others have buffered must not hold back this one's first record.
             self._reader.drain(0.1)
 
-    def _describe_loss(self, first: int) -> LogGap | LogShortened:
+    def _describe_loss(self, first: int) -> LogGapError | LogShortenedError:
         self._next = None
         bounds = self.bounds()
         where = f"{self._reader.topic}, partition {self._partition}"
         if first < bounds.start:
-            return LogGap(f"{where}: events {first} to {bounds.start - 1} are gone")
-        return LogShortened(
+            return LogGapError(f"{where}: events {first} to {bounds.start - 1} are gone")
+        return LogShortenedError(
             f"{where}: event {first} is next, but the log ends before {bounds.end}: it was cut or "
             "recreated. Restore it; its outcomes rest on events that are gone"
         )
@@ -227,7 +227,7 @@ def describe_topic_id(connection: Connection, topic: str) -> tuple[str, int]:
     """Return the id that Kafka gave the topic when it was created, and its partition count.
 
     Raises:
-        StoreUnavailable: no answer, or no such topic.
+        StoreUnavailableError: no answer, or no such topic.
     """
     admin = connection.clients.admin(describe_for_ledger(connection))
     try:
@@ -236,7 +236,7 @@ def describe_topic_id(connection: Connection, topic: str) -> tuple[str, int]:
         ]
         description = future.result(2 * ASK_TIMEOUT_S)
     except (KafkaException, TimeoutError) as error:
-        raise StoreUnavailable(
+        raise StoreUnavailableError(
             f"topic {topic}: {error}. Is it there? `commitments provision` creates it"
         ) from error
     return str(description.topic_id), len(description.partitions)
@@ -246,7 +246,7 @@ def has_topic(connection: Connection, topic: str) -> bool:
     """Return whether there is such a topic.
 
     Raises:
-        StoreUnavailable: no answer, or no right to ask.
+        StoreUnavailableError: no answer, or no right to ask.
     """
     admin = connection.clients.admin(describe_for_ledger(connection))
     try:
@@ -256,5 +256,5 @@ def has_topic(connection: Connection, topic: str) -> bool:
         cause = error.args[0] if isinstance(error, KafkaException) else None
         if cause is not None and cause.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             return False
-        raise StoreUnavailable(f"topic {topic}: {error}") from error
+        raise StoreUnavailableError(f"topic {topic}: {error}") from error
     return True

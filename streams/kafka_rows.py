@@ -17,7 +17,7 @@ from schemas.codec import DecodeError
 from schemas.ledger import Head
 from schemas.topics import ROWS
 from streams.committed import CommittedPartition
-from streams.failures import Fenced, LedgerBroken, StoreDamaged
+from streams.failures import FencedError, LedgerBrokenError, StoreDamagedError
 from streams.ledger_bytes import decode_head
 from streams.row_digest import sum_rows
 from streams.row_store import HEAD, ROW, RowStore, build_options, classify, wipe
@@ -89,7 +89,7 @@ OpenCopy = Callable[[Path], RowCache]
 
 
 def open_cache(path: Path) -> RowCache:
-    """Open or create the copy for its only writer; StoreDamaged, StoreUnavailable as row_store."""
+    """Open or create the copy for its only writer; it raises what ``row_store`` raises."""
     path.mkdir(parents=True, exist_ok=True)
     options = build_options()
     options.create_if_missing(True)
@@ -121,7 +121,7 @@ def restore(
     if not whole:
         cache.close()
         refuse_overtaken(rows, found)
-        raise LedgerBroken(
+        raise LedgerBrokenError(
             f"{rows.topic}, partition {rows.partition}: its rows are not those that its head row "
             "states. Run `commitments rebuild`"
         )
@@ -136,14 +136,14 @@ def _keep(
         return None
     try:
         cache = open_copy(folder)
-    except StoreDamaged:
+    except StoreDamagedError:
         return None
     try:
         with _closed_on_failure(cache):
             if _follows(rows, cache, progress) and cache.equals(head):
                 return cache
             cache.close()
-    except StoreDamaged:
+    except StoreDamagedError:
         pass  # It is wiped like one that differs, and read anew.
     shutil.rmtree(folder, ignore_errors=True)
     return None
@@ -178,12 +178,12 @@ def read_head(topic: CommittedPartition) -> TopicHead | None:
 
 
 def refuse_overtaken(rows: CommittedPartition, found: TopicHead | None) -> None:
-    """Raise Fenced when the head row is no longer the one that was found.
+    """Raise FencedError when the head row is no longer the one that was found.
 
     A start that was frozen meanwhile would else take the rows of its own successor for damaged.
     """
     if read_head(rows) != found:
-        raise Fenced(f"{rows.topic}: another worker has committed while its rows were read")
+        raise FencedError(f"{rows.topic}: another worker has committed while its rows were read")
 
 
 def catch_up(topic: CommittedPartition, cache: RowCache, first: int, *, progress: Progress) -> None:
@@ -207,7 +207,7 @@ def _decode(message: Any) -> TopicHead:
     try:
         head = decode_head(message.value())
     except DecodeError as error:
-        raise LedgerBroken(f"the head row at offset {message.offset()}: {error}") from None
+        raise LedgerBrokenError(f"the head row at offset {message.offset()}: {error}") from None
     return TopicHead(head, (headers.get(IDENTITY_HEADER) or b"").decode())
 
 

@@ -17,12 +17,12 @@ from streams.committed import CommittedPartition
 from streams.connection import Connection, describe_for_ledger
 from streams.crash_points import reach
 from streams.failures import (
-    CommitAborted,
-    CommitUnknown,
-    Fenced,
-    LedgerBroken,
-    StoreDamaged,
-    StoreUnavailable,
+    CommitAbortedError,
+    CommitUnknownError,
+    FencedError,
+    LedgerBrokenError,
+    StoreDamagedError,
+    StoreUnavailableError,
 )
 from streams.kafka_rows import (
     IDENTITY_HEADER,
@@ -104,8 +104,8 @@ class KafkaStore:
         """Fence the predecessor, then bring the local copy to what it has committed.
 
         Raises:
-            Fenced, StoreUnavailable: try again later, when the lease is confirmed.
-            LedgerBroken: the topics contradict each other; the message names the remedy.
+            FencedError, StoreUnavailableError: try again later, when the lease is confirmed.
+            LedgerBrokenError: the topics contradict each other; the message names the remedy.
         """
         place = self._place
         self._producer = open_producer(place)
@@ -117,7 +117,7 @@ class KafkaStore:
             if found is None:
                 self._refuse_lost_rows(rows)
             elif found.transactional_id != place.transactional_id:
-                raise LedgerBroken(
+                raise LedgerBrokenError(
                     f"{self._rows_name}, partition {place.partition} was written as "
                     f"{found.transactional_id!r}; this worker would write as "
                     f"{place.transactional_id!r} and could not fence the other. Use the same "
@@ -133,9 +133,9 @@ class KafkaStore:
         return self._head
 
     def verify(self, head: Head | None) -> None:
-        """Raise StoreDamaged unless head is the committed one; open() has proved the rows by it."""
+        """Raise StoreDamagedError unless head is the committed one; open() has proved the rows."""
         if head != self._head:
-            raise StoreDamaged("the head row is not the committed one")
+            raise StoreDamagedError("the head row is not the committed one")
 
     def get(self, key: bytes) -> bytes | None:
         """Return a row's value, or None."""
@@ -149,8 +149,8 @@ class KafkaStore:
         """Commit the batch in one transaction, then write the local copy.
 
         Raises:
-            CommitAborted: nothing was committed; the batch may be tried again.
-            Fenced, CommitUnknown, StoreUnavailable: close this store and open another.
+            CommitAbortedError: nothing was committed; the batch may be tried again.
+            FencedError, CommitUnknownError, StoreUnavailableError: close this store, open another.
         """
         producer = self._producer
         try:
@@ -218,13 +218,13 @@ class KafkaStore:
         cause = error.args[0] if isinstance(error, KafkaException) else None
         if cause is not None and cause.retriable() and not cause.txn_requires_abort():
             # The commit was under way and nobody answered: only the topics know.
-            raise CommitUnknown(f"commit of a batch: {error}") from error
+            raise CommitUnknownError(f"commit of a batch: {error}") from error
         try:
             self._producer.abort_transaction(ABORT_TIMEOUT_S)
         except KafkaException as failure:
             _raise_unless_fenced(failure)
-            raise CommitUnknown(f"abort after {error}: {failure}") from error
-        raise CommitAborted(f"batch aborted: {error}") from error
+            raise CommitUnknownError(f"abort after {error}: {failure}") from error
+        raise CommitAbortedError(f"batch aborted: {error}") from error
 
     def _refuse_lost_rows(self, rows: CommittedPartition) -> None:
         """Take missing rows for a first start only when nothing was ever committed."""
@@ -235,14 +235,14 @@ class KafkaStore:
             ) as topic:
                 if topic.read_last(lambda _: True) is not None:
                     refuse_overtaken(rows, None)
-                    raise LedgerBroken(
+                    raise LedgerBrokenError(
                         f"{self._rows_name}, partition {place.partition} holds no head row, but "
                         f"{name} holds records: the rows are lost. Run `commitments rebuild`"
                     )
 
     def _rows(self) -> RowCache:
         if self._cache is None:
-            raise StoreUnavailable("the store is not open")
+            raise StoreUnavailableError("the store is not open")
         return self._cache
 
 
@@ -250,7 +250,7 @@ def open_producer(place: Place) -> Any:
     """Fence the predecessor on a partition; return once all that it began is decided.
 
     Raises:
-        Fenced, StoreUnavailable, LedgerBroken: as KafkaStore.open.
+        FencedError, StoreUnavailableError, LedgerBrokenError: as KafkaStore.open.
     """
     producer = place.connection.clients.producer(
         describe_for_ledger(place.connection)
@@ -261,7 +261,7 @@ def open_producer(place: Place) -> Any:
         producer.init_transactions(FENCE_TIMEOUT_S)
     except KafkaException as error:
         _raise_unless_fenced(error)
-        raise StoreUnavailable(f"init_transactions: {error}") from error
+        raise StoreUnavailableError(f"init_transactions: {error}") from error
     reach("fenced")
     topics = [name_topic(topic, prefix=place.prefix) for topic in (ROWS, LEDGERS)]
     await_decided(place.connection, topics, place.partition)
@@ -269,7 +269,7 @@ def open_producer(place: Place) -> Any:
 
 
 def _raise_unless_fenced(error: Exception) -> None:
-    """Raise Fenced when another owner has taken over the transactional id."""
+    """Raise FencedError when another owner has taken over the transactional id."""
     cause = error.args[0] if isinstance(error, KafkaException) else None
     if cause is not None and cause.code() in _FENCED_CODES:
-        raise Fenced(f"another worker has taken over: {error}") from error
+        raise FencedError(f"another worker has taken over: {error}") from error

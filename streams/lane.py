@@ -11,11 +11,11 @@ from enum import Enum
 from typing import Any, Final
 
 from streams.failures import (
-    CommitUnknown,
-    Fenced,
-    LogGap,
-    StoreDamaged,
-    StoreUnavailable,
+    CommitUnknownError,
+    FencedError,
+    LogGapError,
+    StoreDamagedError,
+    StoreUnavailableError,
     StreamsError,
 )
 from streams.kafka_log import KafkaLog
@@ -33,7 +33,14 @@ else, 1,000 events/s in four partitions, six runs each: p99 from append to arriv
 best 132) instead of 415 (best 200).
 """
 FAILURES_IN_ROW_MAX: Final = 5
-_PASSING: Final = (StoreUnavailable, StoreDamaged, CommitUnknown, LogGap, OSError, MemoryError)
+_PASSING: Final = (
+    StoreUnavailableError,
+    StoreDamagedError,
+    CommitUnknownError,
+    LogGapError,
+    OSError,
+    MemoryError,
+)
 _DISK_FAILURES: Final = ("no space left", "input/output error", "read-only file system")
 
 
@@ -114,7 +121,7 @@ def judge(error: Exception, *, failures: int) -> Treatment:
     files that ran out may be there at another try. What neither another try nor another worker
     mends stays stopped.
     """
-    if isinstance(error, Fenced):
+    if isinstance(error, FencedError):
         return Treatment.AGAIN
     if not isinstance(error, _PASSING):
         return Treatment.STOP

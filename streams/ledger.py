@@ -13,7 +13,13 @@ from schemas.ledger import BatchRecord, Head
 from streams.batch_draft import Draft, adopt_decided, adopt_erased, close_draft
 from streams.clock import Clock
 from streams.crash_points import reach
-from streams.failures import CommitAborted, LedgerBroken, LogGap, StreamsError, TooManyHalts
+from streams.failures import (
+    CommitAbortedError,
+    LedgerBrokenError,
+    LogGapError,
+    StreamsError,
+    TooManyHaltsError,
+)
 from streams.ledger_bytes import digest_head, digest_record
 from streams.overlay import Overlay
 from streams.ports import Batch, GapReducer, InputLog, LogRecord, Reducer, Store
@@ -63,14 +69,14 @@ class Ledger:
     def head(self) -> Head:
         """Return where the ledger stands."""
         if self._head is None:
-            raise LedgerBroken("the ledger is not started, or it failed: start() comes first")
+            raise LedgerBrokenError("the ledger is not started, or it failed: start() comes first")
         return self._head
 
     @property
     def last_record(self) -> BatchRecord:
         """Return the ledger record of the batch that this ledger committed last."""
         if self._last_record is None:
-            raise LedgerBroken("this ledger has committed no batch yet")
+            raise LedgerBrokenError("this ledger has committed no batch yet")
         return self._last_record
 
     def start(self, vouched: bytes | None = None, held: bytes | None = None) -> None:
@@ -80,12 +86,11 @@ class Ledger:
         whose digest is ``held`` are what the reducer still has decoded.
 
         Raises:
-            StoreDamaged: the rows are damaged, foreign or of another core: wipe, fold again.
-            LogShortened: the log ends before, or differs at, the last folded event.
-            LogGap: the log lost records that were never folded, and the reducer cannot go on.
+            StoreDamagedError: the rows are damaged, foreign or of another core: wipe, fold again.
+            LogShortenedError: the log ends before, or differs at, the last folded event.
+            LogGapError: the log lost records that were never folded, and the reducer cannot go on.
         """
-        self._head = None
-        self.waiting = ()
+        self._head, self.waiting = None, ()
         stored = self._store.head()
         digest = None if stored is None else digest_head(stored)
         if digest is None or digest != held:
@@ -93,13 +98,11 @@ class Ledger:
         if digest is None or digest != vouched:
             self._store.verify(stored)
         reach("store_verified")
-        head = (
-            begin(self._log, self._reducer)
-            if stored is None
-            else resume(stored, self._log, self._reducer)
-        )
-        start = self._log.bounds().start
-        if head.next_offset < start:
+        if stored is None:
+            head = begin(self._log, self._reducer)
+        else:
+            head = resume(stored, self._log, self._reducer)
+        if head.next_offset < (start := self._log.bounds().start):
             head = self._pass_gap(head, start)
         self._head = head
         reach("fold_started")
@@ -124,7 +127,7 @@ class Ledger:
         """Fold the batch of a ledger record again, whose store was lost, and prove it the same.
 
         Raises:
-            LedgerBroken: the log or the core no longer leads to what was recorded.
+            LedgerBrokenError: the log or the core no longer leads to what was recorded.
             StreamsError: as fold_batch().
         """
         head, self._head = self.head, None
@@ -137,7 +140,7 @@ class Ledger:
     def _pass_gap(self, head: Head, start: int) -> Head:
         """Write the gap to the ledger, then go on at the first offset left (spec 1.8)."""
         if not isinstance(self._reducer, GapReducer):
-            raise LogGap(
+            raise LogGapError(
                 f"events {head.next_offset} to {start - 1} are gone and were never folded; "
                 "restore the log from an archive"
             )
@@ -162,7 +165,7 @@ class Ledger:
             reach("batch_folded")
             try:
                 self._store.commit(batch)
-            except CommitAborted:
+            except CommitAbortedError:
                 aborts += 1
                 self._shrink(events, aborts)
                 continue
@@ -182,7 +185,7 @@ class Ledger:
                 self._store.commit(batch)
                 return batch.head
             found = batch.record
-        raise LedgerBroken(
+        raise LedgerBrokenError(
             f"batch {expected.batch}, from event {expected.first_offset} on, folds otherwise than "
             f"recorded ({_tell_difference(expected, found)}): the log was edited, or this build "
             "decides differently. Restore the log or the build; to accept what is folded now, "
@@ -195,17 +198,14 @@ class Ledger:
         except _CoreRaisedError as raised:
             self._reducer.reset()
             if len(records) > 1:
-                raise LedgerBroken("the core raises at an event that it once folded") from raised
+                raise LedgerBrokenError("the core raises at an event it once folded") from raised
             return self._reject(records[0], raised.cause)
 
     def _close(self, head: Head, records: Sequence[LogRecord], draft: Draft) -> Batch:
         last = records[len(draft.fates) - 1]
+        first, digest, following = head.next_offset, digest_record(last), last.offset + 1
         return close_draft(
-            head,
-            draft,
-            first_offset=head.next_offset,
-            record_digest=digest_record(last),
-            next_offset=last.offset + 1,
+            head, draft, first_offset=first, record_digest=digest, next_offset=following
         )
 
     def _take(self, head: Head) -> Sequence[LogRecord]:
@@ -213,7 +213,7 @@ class Ledger:
         if not self.waiting:
             self.waiting = self._log.read(head.next_offset, limit=EVENTS_PER_BATCH_MAX)
         if self.waiting and self.waiting[0].offset < head.next_offset:
-            raise LedgerBroken(
+            raise LedgerBrokenError(
                 f"event {head.next_offset} is next, but the log gave {self.waiting[0].offset}"
             )
         return self.waiting[: self._events_max]
@@ -260,7 +260,7 @@ class Ledger:
         while self._halts[0] <= now - _MINUTE_NS:
             self._halts.popleft()
         if len(self._halts) > HALTS_PER_MINUTE_MAX:
-            raise TooManyHalts(
+            raise TooManyHaltsError(
                 f"the core raised at {len(self._halts)} events within a minute, last at offset "
                 f"{record.offset} ({type(error).__name__}): repair it before folding goes on"
             ) from error
@@ -274,7 +274,7 @@ class Ledger:
         except _WORLD:
             raise
         except Exception as failure:
-            raise LedgerBroken(
+            raise LedgerBrokenError(
                 f"the event at offset {record.offset} raised ({type(error).__name__}) and cannot "
                 f"be rejected either ({type(failure).__name__}): repair the core"
             ) from failure
@@ -283,7 +283,7 @@ class Ledger:
     def _shrink(self, events: int, aborts: int) -> None:
         self._reducer.reset()
         if aborts >= ABORTS_IN_ROW_MAX:
-            raise LedgerBroken(
+            raise LedgerBrokenError(
                 f"{aborts} commits in a row were aborted, the last of {events} events: see why the "
                 "broker refuses the partition's transactions, then start again"
             )

@@ -13,7 +13,7 @@ from typing import Final
 
 from streams.clock import Clock
 from streams.crash_points import reach
-from streams.failures import LogDamaged, StreamsError
+from streams.failures import LogDamagedError, StreamsError
 from streams.files import Files, holding, write_file
 from streams.log_reader import PUBLISHED_NAME, LogReader, list_segments, read_published
 from streams.log_recovery import recover_end
@@ -48,7 +48,7 @@ class LocalLog:
         """Open the log of that identity, or create it in an empty folder.
 
         Raises:
-            LogDamaged: acknowledged bytes no longer check.
+            LogDamagedError: acknowledged bytes no longer check.
         """
         if len(identity) != IDENTITY_BYTES:
             raise ValueError(f"a log's identity has {IDENTITY_BYTES} bytes, not {len(identity)}")
@@ -89,7 +89,7 @@ class LocalLog:
         Raises:
             OSError: the disk failed or is full; nothing was acknowledged and this log object
                 appends nothing more, because a failed sync must not be tried again: open it anew.
-            LogDamaged, EventTooLong: nothing was appended.
+            LogDamagedError, EventTooLongError: nothing was appended.
         """
         if not records:
             end = self.bounds().end
@@ -152,7 +152,7 @@ class LocalLog:
         if not segments and known is None:
             return self._begin_segment(None)
         if not segments or (known is not None and known.segment not in segments):
-            raise LogDamaged(
+            raise LogDamagedError(
                 f"{self._folder}: the segment with the last acknowledged event is missing; "
                 "restore it from a backup, then start again"
             )
@@ -182,7 +182,7 @@ class LocalLog:
             try:
                 self._handle = self._files.open_write(self._folder / name_segment(segment))
             except FileNotFoundError:
-                raise LogDamaged(
+                raise LogDamagedError(
                     f"log segment {name_segment(segment)} is missing though it holds the last "
                     "acknowledged event; restore it from a backup, then start again"
                 ) from None

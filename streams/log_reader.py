@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from streams.failures import LogDamaged, LogGap
+from streams.failures import LogDamagedError, LogGapError
 from streams.files import Files, read_file
 from streams.ports import LogBounds, LogRecord
 from streams.segments import (
@@ -107,14 +107,16 @@ class LogReader:
         if not self._segments or self._segments[-1] < published.segment:
             self._segments = list_segments(self._files, self._folder)
         if not self._segments:
-            raise LogDamaged(f"{self._folder}: no segment is left of this log; restore a backup")
+            raise LogDamagedError(
+                f"{self._folder}: no segment is left of this log; restore a backup"
+            )
         return LogBounds(self._segments[0], published.next_offset)
 
     def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
         """Return up to limit records from first on; see InputLog."""
         bounds = self.bounds()
         if first < bounds.start:
-            raise LogGap(
+            raise LogGapError(
                 f"offsets {first} to {bounds.start - 1} are gone: the log starts at {bounds.start}"
             )
         if first >= bounds.end:
@@ -136,7 +138,7 @@ class LogReader:
     def _published(self) -> Published:
         published = read_published(self._files, self._folder, self._identity)
         if published is None:
-            raise LogDamaged(
+            raise LogDamagedError(
                 f"{self._folder / PUBLISHED_NAME} is missing or does not check; open the log for "
                 "appending once, which finds the end of the last segment again"
             )

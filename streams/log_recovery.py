@@ -39,7 +39,7 @@ def recover_end(
         known: the published end if it is readable; what lies before it was acknowledged.
 
     Raises:
-        LogDamaged: acknowledged bytes are missing or do not check.
+        LogDamagedError: acknowledged bytes are missing or do not check.
     """
     published = known or Published(segments[-1], HEADER_BYTES, segments[-1], 0)
     while True:

@@ -46,7 +46,7 @@ class Opener(Protocol):
         Raises:
             DecodeError: the value is no event.
             ErasedEventError: its key was erased.
-            KeyStoreFailed: its key cannot be had, and there is no receipt.
+            KeyStoreFailedError: its key cannot be had, and there is no receipt.
         """
         ...
 

@@ -174,8 +174,8 @@ class InputLog(Protocol):
         aborted records) has none to return, so offsets may skip.
 
         Raises:
-            LogGap: first lies before the log's start.
-            LogDamaged: acknowledged bytes no longer check.
+            LogGapError: first lies before the log's start.
+            LogDamagedError: acknowledged bytes no longer check.
         """
         ...
 
@@ -196,14 +196,14 @@ class Store(RowReader, Protocol):
         ...
 
     def verify(self, head: Head | None) -> None:
-        """Raise StoreDamaged unless row count and row-set digest equal the head's."""
+        """Raise StoreDamagedError unless row count and row-set digest equal the head's."""
         ...
 
     def commit(self, batch: Batch) -> None:
         """Commit the batch durably and atomically.
 
         Raises:
-            CommitAborted: certainly nothing was committed; the batch may be tried again.
+            CommitAbortedError: certainly nothing was committed; the batch may be tried again.
             Exception: unknown result; the store must be opened again before the next commit.
         """
         ...

@@ -19,7 +19,7 @@ from streams.clock import SystemClock
 from streams.collection import collecting_rarely
 from streams.committed import CommittedPartition
 from streams.crash_points import reach
-from streams.failures import LedgerBroken, LogGap, StoreUnavailable
+from streams.failures import LedgerBrokenError, LogGapError, StoreUnavailableError
 from streams.kafka_rows import IDENTITY_HEADER, Progress, row_records
 from streams.kafka_store import COMMIT_TIMEOUT_S, Place, open_producer
 from streams.ledger import Ledger
@@ -57,9 +57,9 @@ def rebuild_partition(
     rebuild that dies is run again: until its end no worker takes the rows for whole.
 
     Raises:
-        LedgerBroken: the records do not chain, hold a gap, or the fold says otherwise than they do.
-        LogGap: the beginning of the history is in neither log nor archive.
-        Fenced, StoreUnavailable: a worker took over meanwhile, or the broker does not answer.
+        LedgerBrokenError: the records do not chain, hold a gap, or the fold says otherwise.
+        LogGapError: the beginning of the history is in neither log nor archive.
+        FencedError, StoreUnavailableError: a worker took over, or the broker does not answer.
     """
     producer = open_producer(place)
     records = read_records(place)
@@ -84,7 +84,7 @@ def read_records(place: Place) -> list[BatchRecord]:
     """Return every batch that the partition's ledger has recorded, proved to be one chain.
 
     Raises:
-        LedgerBroken: a record is missing or altered; what was decided is then not known.
+        LedgerBrokenError: a record is missing or altered; what was decided is then not known.
     """
     name = name_topic(LEDGERS, prefix=place.prefix)
     found: list[BatchRecord] = []
@@ -94,9 +94,9 @@ def read_records(place: Place) -> list[BatchRecord]:
             try:
                 record = decode_record(message.value() or b"")
             except DecodeError as error:
-                raise LedgerBroken(f"{name}, partition {place.partition}: {error}") from None
+                raise LedgerBrokenError(f"{name}, partition {place.partition}: {error}") from None
             if (record.batch, record.previous) != (len(found), chain) or not is_sealed(record):
-                raise LedgerBroken(
+                raise LedgerBrokenError(
                     f"{name}, partition {place.partition}: batch {len(found)} does not continue "
                     "the chain, so its rows cannot be proved. Write the history into a new set of "
                     "topics: add --into PREFIX"
@@ -176,14 +176,14 @@ def _fold_recorded(
 def _refuse_gap(records: Sequence[BatchRecord], log: InputLog) -> None:
     for record in records:
         if record.gap_from < record.first_offset:
-            raise LedgerBroken(
+            raise LedgerBrokenError(
                 f"events {record.gap_from} to {record.first_offset - 1} were missing when what "
                 "follows was decided, so those outcomes cannot come again. Write the whole history "
                 "into a new set of topics: add --archive ARCHIVE --into PREFIX"
             )
     start = log.bounds().start
     if start > records[0].gap_from:
-        raise LogGap(
+        raise LogGapError(
             f"events {records[0].gap_from} to {start - 1} are gone from the log: add --archive "
             "with an export that holds them"
         )
@@ -232,7 +232,7 @@ def _write(
         producer.produce(topic, encode_head(head), HEAD, place.partition, headers=headers)
         producer.commit_transaction(COMMIT_TIMEOUT_S)
     except KafkaException as error:
-        raise StoreUnavailable(
+        raise StoreUnavailableError(
             f"{topic}, partition {place.partition}: {error}. Run the rebuild again"
         ) from error
     return count

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaError
 
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 
 _MISSING: Final = frozenset(
     {
@@ -24,12 +24,12 @@ def raise_refused(error: Any, what: str) -> None:
     That a group is forbidden says nothing to those who are members of none.
 
     Raises:
-        StoreUnavailable: with the remedy.
+        StoreUnavailableError: with the remedy.
     """
     if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
         raise _forbid(error, what)
     if error.fatal() or error.code() in _MISSING:
-        raise StoreUnavailable(f"{what}: {error.str()}")
+        raise StoreUnavailableError(f"{what}: {error.str()}")
 
 
 def raise_member_refused(error: Any, what: str) -> None:
@@ -39,7 +39,7 @@ def raise_member_refused(error: Any, what: str) -> None:
     raise_refused(error, what)
 
 
-def _forbid(error: Any, what: str) -> StoreUnavailable:
-    return StoreUnavailable(
+def _forbid(error: Any, what: str) -> StoreUnavailableError:
+    return StoreUnavailableError(
         f"{what}: {error.str()}. Grant what `commitments acls` lists for this role"
     )

@@ -18,7 +18,7 @@ UNKNOWN: Final = b"\x00" * 4
 
 
 class SchemaIds(Protocol):
-    """What a registry knows; StoreUnavailable when it cannot be asked, which is a wait."""
+    """What a registry knows; StoreUnavailableError when it cannot be asked, which is a wait."""
 
     def find_id(self, fingerprint: bytes) -> int | None:
         """Return the id of a schema, None if it was never registered."""

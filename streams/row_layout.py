@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from schemas.codec import decode
 from schemas.identity import record_key
 from schemas.row import KIND_OF, PARTITION_KINDS
-from streams.failures import RowFormatUnknown
+from streams.failures import RowFormatUnknownError
 
 R = TypeVar("R")
 
@@ -35,11 +35,11 @@ def decode_row(record: type[R], data: bytes) -> R:
     """Return the row of stored bytes.
 
     Raises:
-        RowFormatUnknown: the format byte is not one that this build reads.
+        RowFormatUnknownError: the format byte is not one that this build reads.
 
     """
     if data[:1] != ROW_FORMAT:
-        raise RowFormatUnknown(
+        raise RowFormatUnknownError(
             f"{record.__name__}: a row has format {data[:1].hex() or 'none'}, this build reads "
             f"{ROW_FORMAT.hex()} alone: use the build that wrote the rows"
         )

@@ -11,7 +11,7 @@ from typing import Final
 from rocksdict import AccessType, Rdict
 
 from streams.clock import Clock
-from streams.failures import StoreDamaged, StoreUnavailable
+from streams.failures import StoreDamagedError, StoreUnavailableError
 from streams.row_store import RowStore, build_options, classify
 
 LOOKS_MAX: Final = 50
@@ -31,8 +31,8 @@ def open_reader(path: Path, scratch: Path) -> RowStore:
     even then; where nothing can be written it is opened through links beside the scratch folder.
 
     Raises:
-        StoreDamaged: the store does not check, or a file went away just now.
-        StoreUnavailable: the disk failed, or the store never stood still.
+        StoreDamagedError: the store does not check, or a file went away just now.
+        StoreUnavailableError: the disk failed, or the store never stood still.
     """
     try:
         names = _list_files(path)
@@ -49,7 +49,9 @@ def open_reader(path: Path, scratch: Path) -> RowStore:
             store.catch_up()
     except Exception as error:
         raise classify(error, str(path)) from error
-    raise StoreUnavailable(f"row store {path}: it changes faster than it can be read; try again")
+    raise StoreUnavailableError(
+        f"row store {path}: it changes faster than it can be read; try again"
+    )
 
 
 def open_settled(path: Path, scratch: Path, clock: Clock) -> RowStore | None:
@@ -58,7 +60,7 @@ def open_settled(path: Path, scratch: Path, clock: Clock) -> RowStore | None:
     while (path / "CURRENT").exists():
         try:
             return open_reader(path, scratch)
-        except StoreDamaged:
+        except StoreDamagedError:
             if attempt == READER_ATTEMPTS_MAX:
                 raise
             attempt += 1

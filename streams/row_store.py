@@ -1,7 +1,7 @@
 """The embedded store: rows, outputs, ledger records and position in one rocksdict database.
 
 One synced write per batch, so all of it is there after a crash or none. The store is a cache of the
-log: whatever does not check is StoreDamaged, and streams/embedded.py wipes it and folds again.
+log: whatever does not check is StoreDamagedError, and streams/embedded.py wipes it and folds again.
 """
 
 import shutil
@@ -27,7 +27,7 @@ from schemas import topics
 from schemas.codec import DecodeError
 from schemas.ledger import BatchRecord, Head
 from streams.crash_points import reach
-from streams.failures import StoreDamaged, StoreUnavailable, StreamsError
+from streams.failures import StoreDamagedError, StoreUnavailableError, StreamsError
 from streams.ledger_bytes import decode_head, decode_record
 from streams.output_bytes import decode_output, encode_output
 from streams.ports import Batch, PlacedOutput
@@ -72,11 +72,11 @@ def classify(error: Exception, path: str) -> StreamsError:
     if isinstance(error, PermissionError | MemoryError) or any(
         cause in words.lower() for cause in _OUTSIDE_CAUSES
     ):
-        return StoreUnavailable(
+        return StoreUnavailableError(
             f"row store {path}: {words}. Nothing was acknowledged; free the disk, memory or "
             "lock that this names, then start again"
         )
-    return StoreDamaged(f"row store {path}: {words}")
+    return StoreDamagedError(f"row store {path}: {words}")
 
 
 class RowStore:
@@ -95,7 +95,7 @@ class RowStore:
         try:
             return None if content is None else decode_head(content)
         except DecodeError as error:
-            raise StoreDamaged(f"row store {self._path}: head row: {error}") from None
+            raise StoreDamagedError(f"row store {self._path}: head row: {error}") from None
 
     def last_record(self) -> BatchRecord | None:
         """Return the ledger record of the last committed batch."""
@@ -146,23 +146,23 @@ class RowStore:
             yield PlacedOutput(offset, place, decode_output(topic, content))
 
     def verify(self, head: Head | None) -> None:
-        """Raise StoreDamaged unless the rows are those of the head, and the ledger ends there."""
+        """Raise StoreDamagedError unless the rows are those of the head, where the ledger ends."""
         stated = (0, bytes(32)) if head is None else (head.row_count, head.row_set_digest)
         found = sum_rows(self.scan(b""))
         if (found.count, found.digest) != stated:
-            raise StoreDamaged(
+            raise StoreDamagedError(
                 f"row store {self._path}: {found.count} rows of digest {found.digest.hex()[:16]}, "
                 f"but its head row states {stated[0]} of {stated[1].hex()[:16]}"
             )
         last = self.last_record()
         if (None if head is None else head.chain) != (None if last is None else last.chain):
-            raise StoreDamaged(f"row store {self._path}: head row and last ledger record differ")
+            raise StoreDamagedError(f"row store {self._path}: head row and last record differ")
 
     def commit(self, batch: Batch) -> None:
         """Write the batch atomically and durably.
 
         Raises:
-            StoreUnavailable, StoreDamaged: the result is unknown; open the store again.
+            StoreUnavailableError, StoreDamagedError: the result is unknown; open the store again.
         """
         try:
             write = WriteBatch(raw_mode=True)
@@ -231,7 +231,7 @@ class RowStore:
         try:
             return decode_record(content)
         except DecodeError as error:
-            raise StoreDamaged(f"row store {self._path}: ledger record: {error}") from None
+            raise StoreDamagedError(f"row store {self._path}: ledger record: {error}") from None
 
 
 def _put_output(write: WriteBatch, output: PlacedOutput) -> None:
@@ -251,8 +251,8 @@ def open_writer(path: Path) -> RowStore:
     """Open or create the store for its only writer.
 
     Raises:
-        StoreDamaged: wipe the folder and fold again.
-        StoreUnavailable: the disk failed, is full, or another writer holds the store.
+        StoreDamagedError: wipe the folder and fold again.
+        StoreUnavailableError: the disk failed, is full, or another writer holds the store.
     """
     options = build_options()
     options.create_if_missing(True)

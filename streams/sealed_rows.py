@@ -18,7 +18,7 @@ from schemas.row import PARTITION_KINDS, DeadlineRow, Kind, UserHead
 from schemas.sealed import SealedOutput
 from schemas.topics import CONTRACTS, STATES
 from streams.core_reducer import CoreReducer
-from streams.failures import StoreDamaged
+from streams.failures import StoreDamagedError
 from streams.opening import Opener
 from streams.ports import Finished, Folded, LogRecord, RowChange, RowReader
 from streams.row_digest import digest_committed, digest_row
@@ -85,7 +85,9 @@ class SealedRows:
         tenant, pseudonym = self._owner_of(base, value)
         found = self._keys.obtain(reference, tenant=tenant, pseudonym=pseudonym)
         if isinstance(found, Erased):
-            raise StoreDamaged("the key of a user's rows has a receipt: it is renewed, not erased")
+            raise StoreDamagedError(
+                "the key of a user's rows has a receipt: it is renewed, not erased"
+            )
         content = len(row_id).to_bytes(2, "big") + row_id + value
         bound = (tenant.encode(), reference, self.hide(key))
         return frame(SealedOutput(tenant, reference, self._keys.encrypt(found, content, bound)))
@@ -118,7 +120,7 @@ class SealedRows:
             bound = (row.tenant.encode(), row.reference, sealed)
             content = self._keys.decrypt(key, row.sealed, bound)
         if content is None:
-            raise StoreDamaged("a sealed row does not open under the key that it names")
+            raise StoreDamagedError("a sealed row does not open under the key that it names")
         end = 2 + int.from_bytes(content[:2], "big")
         return content[2:end], content[end:]
 

@@ -23,7 +23,7 @@ from schemas.codec import (
 from schemas.event import CONTROL_PAYLOADS, Event
 from schemas.identity import prefix_lengths, record_key
 from schemas.sealed import SealedEvent, SealedOutput
-from streams.failures import KeyStoreFailed
+from streams.failures import KeyStoreFailedError
 from streams.opening import ErasedEventError, Opened, PlainOpener
 from streams.ports import LogRecord, NewRecord
 
@@ -44,7 +44,7 @@ class Erased:
 
 
 class KeyStore(Protocol):
-    """The keys of an encrypted log; every method raises KeyStoreFailed when it cannot answer."""
+    """The keys of an encrypted log; a method that cannot answer raises KeyStoreFailedError."""
 
     def name_user(self, tenant: str, user: str) -> bytes:
         """Return the user's pseudonym: HMAC-SHA-256 under the tenant's key, never rotated."""
@@ -89,7 +89,7 @@ class KeyStore(Protocol):
         ...
 
 
-class EventErasedError(ValueError):
+class ErasedIdReusedError(ValueError):
     """An event id is used again whose first event was erased: the user may say it under another."""
 
 
@@ -109,7 +109,7 @@ class SealedOpener:
         Control records hold no personal data and stay plain.
 
         Raises:
-            EventErasedError: an event of one of the ids was erased.
+            ErasedIdReusedError: an event of one of the ids was erased.
         """
         with self._keys.together():
             return [self._seal_event(event) for event in events]
@@ -121,7 +121,7 @@ class SealedOpener:
         reference = self._keys.name_key(pseudonym, (EVENT, event.event_id))
         key = self._keys.obtain(reference, tenant=event.tenant, pseudonym=pseudonym)
         if isinstance(key, Erased):
-            raise EventErasedError(
+            raise ErasedIdReusedError(
                 f"event_id: {event.event_id} was erased ({key.receipt}); use a new id"
             )
         bound = (event.tenant.encode(), pseudonym, reference)
@@ -199,8 +199,8 @@ __all__ = [
     "ROWS",
     "TURN",
     "Erased",
-    "EventErasedError",
+    "ErasedIdReusedError",
     "KeyStore",
-    "KeyStoreFailed",
+    "KeyStoreFailedError",
     "SealedOpener",
 ]

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import google_crc32c
 
-from streams.failures import EventTooLong, LogDamaged
+from streams.failures import EventTooLongError, LogDamagedError
 from streams.ports import Headers, LogRecord, NewRecord
 
 SEGMENT_MAGIC: Final = b"CMTLOG\x00\x01"
@@ -78,14 +78,14 @@ def encode_segment_header(identity: bytes, first_offset: int) -> bytes:
 
 
 def check_segment_header(header: bytes, *, path: Path, identity: bytes, first_offset: int) -> None:
-    """Raise LogDamaged unless these bytes are the header of exactly that segment."""
+    """Raise LogDamagedError unless these bytes are the header of exactly that segment."""
     if header != encode_segment_header(identity, first_offset):
         raise damaged(path, 0, "its header is not the one this log wrote")
 
 
-def damaged(path: Path, position: int, what: str) -> LogDamaged:
+def damaged(path: Path, position: int, what: str) -> LogDamagedError:
     """Return the refusal of acknowledged bytes that no longer check."""
-    return LogDamaged(
+    return LogDamagedError(
         f"log segment {path.name}, byte {position}: {what}. "
         f"Acknowledged events are affected, so nothing is read past this point: restore {path} "
         "from a backup or an archive, then start again."
@@ -98,7 +98,7 @@ def encode_frames(
     """Return the frames of one append call, the last of them marked as its end.
 
     Raises:
-        EventTooLong: one record does not fit a frame; names its place in the call.
+        EventTooLongError: one record does not fit a frame; names its place in the call.
     """
     groups: list[tuple[int, bytes]] = []
     parts: list[bytes] = []
@@ -136,7 +136,7 @@ def _encode_record(record: NewRecord, place: int) -> bytes:
         parts += (_RECORD_HEADER.pack(len(encoded), len(content)), encoded, content)
     piece = b"".join(parts)
     if len(piece) > FRAME_BODY_MAX - _BODY.size:
-        raise EventTooLong(
+        raise EventTooLongError(
             f"record {place} of the call has {len(piece)} bytes; a log takes at most "
             f"{FRAME_BODY_MAX - _BODY.size}. Nothing of the call was appended: shorten that record."
         )

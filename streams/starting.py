@@ -10,7 +10,7 @@ from pathlib import Path
 from schemas.ledger import Head
 from streams.clock import Clock
 from streams.connection import Connection
-from streams.failures import Fenced, LedgerBroken, LogShortened
+from streams.failures import FencedError, LedgerBrokenError, LogShortenedError
 from streams.kafka_log import KafkaLog
 from streams.kafka_rows import OpenCopy, open_cache
 from streams.kafka_store import KafkaStore, Place
@@ -40,11 +40,11 @@ def open_store(
     """Confirm the lease, fence the predecessor and restore the rows; takes as long as that takes.
 
     Raises:
-        Fenced: the coordinator does not accept this member as the owner, or another took over.
+        FencedError: the coordinator does not accept this member as the owner, or another took over.
         StreamsError: see KafkaStore.open.
     """
     if not ownership.accept(partition):
-        raise Fenced("the coordinator does not accept this member as the owner")
+        raise FencedError("the coordinator does not accept this member as the owner")
     store = KafkaStore(
         Place(
             connection=settings.connection,
@@ -82,12 +82,12 @@ def _refuse_foreign(head: Head | None, identity: bytes, version: str) -> None:
     if head is None:
         return
     if head.log_identity != identity:
-        raise LogShortened(
+        raise LogShortenedError(
             "the events topic was deleted and created again since it was folded: its outcomes "
             "rest on events that are gone. Restore it under another prefix"
         )
     if head.core_version != version:
-        raise LedgerBroken(
+        raise LedgerBrokenError(
             f"the rows were written by core {head.core_version}, this is {version}. Serve with "
             "that core, or run `commitments rebuild`"
         )

@@ -7,7 +7,7 @@ from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
 from streams.connection import Connection, describe_for_ledger
-from streams.failures import LedgerBroken, StoreUnavailable
+from streams.failures import LedgerBrokenError, StoreUnavailableError
 from streams.kafka_log import ASK_TIMEOUT_S
 
 DECIDE_TIMEOUT_S: Final = 65.0
@@ -19,8 +19,8 @@ def await_decided(connection: Connection, topics: Sequence[str], partition: int)
     """Return once last stable offset and high watermark agree on the partition of every topic.
 
     Raises:
-        LedgerBroken: a transaction stays open; what reads committed would miss what lies behind.
-        StoreUnavailable: the broker does not answer.
+        LedgerBrokenError: a transaction stays open; who reads committed would miss what follows.
+        StoreUnavailableError: the broker does not answer.
     """
     clock = connection.clients.clock
     admin = _open_admin(connection)
@@ -36,7 +36,7 @@ def await_decided(connection: Connection, topics: Sequence[str], partition: int)
             return
         if clock.steady_ns() >= gives_up_at:
             topic, first, end = open_at[0]
-            raise LedgerBroken(
+            raise LedgerBrokenError(
                 f"{topic}, partition {partition}: a transaction of another producer is open from "
                 f"offset {first} to {end}. Find it with `kafka-transactions.sh describe-producers "
                 f"--topic {topic} --partition {partition}` and end it with `abort --topic {topic} "
@@ -46,12 +46,12 @@ def await_decided(connection: Connection, topics: Sequence[str], partition: int)
 
 
 def ask_cluster_id(connection: Connection) -> str:
-    """Return the id of the cluster; StoreUnavailable if it does not answer."""
+    """Return the id of the cluster; StoreUnavailableError if it does not answer."""
     admin = _open_admin(connection)
     try:
         return str(admin.describe_cluster(request_timeout=ASK_TIMEOUT_S).result().cluster_id)
     except KafkaException as error:
-        raise StoreUnavailable(
+        raise StoreUnavailableError(
             f"{connection.bootstrap_servers}: {error}. Is a broker listening there?"
         ) from error
 
@@ -70,4 +70,4 @@ def _ask_ends(
         )
         return {place.topic: int(future.result().offset) for place, future in answers.items()}
     except KafkaException as error:
-        raise StoreUnavailable(f"the broker names no offsets: {error}") from error
+        raise StoreUnavailableError(f"the broker names no offsets: {error}") from error

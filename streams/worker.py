@@ -15,7 +15,7 @@ from typing import Final
 from streams.clock import Clock
 from streams.collection import collecting_rarely
 from streams.expiry import Expirer
-from streams.failures import Fenced, StoreUnavailable, StreamsError
+from streams.failures import FencedError, StoreUnavailableError, StreamsError
 from streams.kafka_log import EventReader, describe_topic_id
 from streams.kafka_store import KafkaStore
 from streams.lane import Lane, Phase, Treatment, describe, draw_pause_ns, judge
@@ -107,7 +107,7 @@ class Worker:
                 self._cluster_id = ask_cluster_id(settings.connection)
                 topic_id, self._partitions = describe_topic_id(settings.connection, topic)
                 break
-            except StoreUnavailable:
+            except StoreUnavailableError:
                 # Topics just created, or a broker just started, are not yet known everywhere.
                 if attempt == CONNECTS_MAX or self._stopping.wait(CONNECT_PAUSE_S):
                     raise
@@ -219,7 +219,7 @@ class Worker:
         """Do with a ledger that failed what its failure asks for."""
         self._release(lane)
         lane.failures += 1
-        lane.fencings += isinstance(error, Fenced)
+        lane.fencings += isinstance(error, FencedError)
         lane.reason = describe(error)
         treatment = judge(error, failures=lane.failures)
         self._note(

@@ -6,7 +6,7 @@ any offset and is empty.
 
 import pytest
 
-from streams.failures import LogGap
+from streams.failures import LogGapError
 from streams.ports import AppendLog, LogBounds, NewRecord
 
 RECORDS = (
@@ -79,5 +79,5 @@ class LogContract:
     def test_a_read_before_the_start_is_a_gap(self, log: AppendLog) -> None:
         """Records that a log no longer has are named as missing, not skipped."""
         log.append(RECORDS)
-        with pytest.raises(LogGap):
+        with pytest.raises(LogGapError):
             log.read(log.bounds().start - 1, limit=1)

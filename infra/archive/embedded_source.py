@@ -20,7 +20,7 @@ from infra.archive.writing import (
 from infra.records import OUTPUT_RECORDS
 from schemas.ledger import Head
 from streams.embedded import Embedded
-from streams.failures import StoreDamaged
+from streams.failures import StoreDamagedError
 from streams.ports import LogRecord
 from streams.row_store import RowStore
 
@@ -57,7 +57,7 @@ def export_embedded(
                     log_identity=head.log_identity,
                     segment_bytes=segment_bytes,
                 )
-        except StoreDamaged:
+        except StoreDamagedError:
             if repairs_left == 0:
                 raise
             embedded.repair()

@@ -82,7 +82,7 @@ class Fault:
     detail: str
 
 
-class FrameFault(Exception):  # noqa: N818 - a state of the bytes, reported with its place
+class FrameFaultError(Exception):
     """A segment's bytes are not what they were; carries the fault."""
 
     def __init__(self, fault: Fault) -> None:
@@ -145,14 +145,14 @@ def walk_blocks(content: bytes, place: SegmentPlace) -> Iterator[Block]:
     """Yield the blocks of a segment, each checked frame by frame and against the chain.
 
     Raises:
-        FrameFault: at the first frame that is not the one that was written there.
+        FrameFaultError: at the first frame that is not the one that was written there.
 
     """
     header = encode_header(
         partition=place.partition, first_number=place.first_number, previous=place.previous
     )
     if content[:HEADER_BYTES] != header:
-        raise FrameFault(Fault(place.name, None, "header", _tell_header(content, header)))
+        raise FrameFaultError(Fault(place.name, None, "header", _tell_header(content, header)))
     position, previous = HEADER_BYTES, place.previous
     number, end = place.first_number, place.first_number + place.frames
     while number < end:
@@ -163,7 +163,7 @@ def walk_blocks(content: bytes, place: SegmentPlace) -> Iterator[Block]:
         number += count
     if position != len(content):
         detail = f"{len(content) - position} bytes follow the last frame"
-        raise FrameFault(Fault(place.name, end, "surplus", detail))
+        raise FrameFaultError(Fault(place.name, end, "surplus", detail))
 
 
 def list_frames(content: bytes, block: Block) -> Iterator[Frame]:
@@ -256,7 +256,7 @@ def _locate(content: bytes, start: int, name: str, number: int, count: int) -> N
 
 
 def _refuse(name: str, number: int, kind: str, detail: str) -> NoReturn:
-    raise FrameFault(Fault(name, number, kind, detail))
+    raise FrameFaultError(Fault(name, number, kind, detail))
 
 
 def _tell_header(content: bytes, expected: bytes) -> str:

@@ -48,7 +48,7 @@ class KafkaSource:
 
         Raises:
             ArchiveError: nothing is committed yet, or the folder exists.
-            StoreUnavailable: the brokers do not answer.
+            StoreUnavailableError: the brokers do not answer.
 
         """
         identity, partitions = describe_topic_id(self._connection, self._names[EVENTS.name])

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from infra.archive import frames
-from infra.archive.frames import Frame, FrameFault
+from infra.archive.frames import Frame, FrameFaultError
 from infra.archive.manifest import ManifestError, PartitionEntry, read_manifest
 from schemas.archive import ArchivedEvent, ArchivedOutput
 from schemas.codec import DecodeError, decode
-from streams.failures import LogDamaged, LogGap
+from streams.failures import LogDamagedError, LogGapError
 from streams.ports import LogBounds, LogRecord, OutputRecord, PlacedOutput
 
 R = TypeVar("R")
@@ -50,13 +50,13 @@ class Archive:
         """Read the manifest.
 
         Raises:
-            LogDamaged: there is none, or it was altered.
+            LogDamagedError: there is none, or it was altered.
         """
         self.folder = folder
         try:
             self.manifest = read_manifest(folder)
         except ManifestError as error:
-            raise LogDamaged(f"{error}. {DAMAGE_REMEDY}") from None
+            raise LogDamagedError(f"{error}. {DAMAGE_REMEDY}") from None
         self._entries = {entry.head.partition: entry for entry in self.manifest.partitions}
 
     @property
@@ -68,17 +68,17 @@ class Archive:
         """Return what the manifest says of a partition.
 
         Raises:
-            LogDamaged: the archive has no such partition.
+            LogDamagedError: the archive has no such partition.
         """
         if partition not in self._entries:
-            raise LogDamaged(f"{self.folder}: there is no partition {partition} in it")
+            raise LogDamagedError(f"{self.folder}: there is no partition {partition} in it")
         return self._entries[partition]
 
     def read_frames(self, partition: int, first_offset: int = 0) -> Iterator[Frame]:
         """Yield the frames from the segment of an offset on, each checked against the chain.
 
         Raises:
-            LogDamaged: naming the segment and frame that were altered.
+            LogDamagedError: naming the segment and frame that were altered.
         """
         entry = self.entry(partition)
         # A segment may begin with outputs of an event that stands at the end of the one before.
@@ -99,10 +99,10 @@ class Archive:
                 for block in frames.walk_blocks(content, place):
                     previous = block.leaf
                     yield from frames.list_frames(content, block)
-            except FrameFault as fault:
-                raise LogDamaged(f"{self.folder}: {fault}. {DAMAGE_REMEDY}") from None
+            except FrameFaultError as fault:
+                raise LogDamagedError(f"{self.folder}: {fault}. {DAMAGE_REMEDY}") from None
         if entry.segments and previous != entry.last_leaf:
-            raise LogDamaged(
+            raise LogDamagedError(
                 f"{self.folder}: it does not end as its manifest says. {DAMAGE_REMEDY}"
             )
 
@@ -145,7 +145,7 @@ class Archive:
         try:
             return decode(cls, frame.body)
         except DecodeError as error:
-            raise LogDamaged(f"{self.folder}, frame {frame.number}: {error}") from None
+            raise LogDamagedError(f"{self.folder}, frame {frame.number}: {error}") from None
 
 
 def _record(
@@ -182,7 +182,7 @@ class ArchiveLog:
     def read(self, first: int, *, limit: int) -> Sequence[LogRecord]:
         """Return up to limit records from first on; see InputLog."""
         if first < self._entry.first_offset:
-            raise LogGap(
+            raise LogGapError(
                 f"offsets {first} to {self._entry.first_offset - 1} are not in the archive"
             )
         if self._history is None or first < self._next_offset:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from infra.archive import frames
 from infra.archive.checkpoint import Checkpoint, compare_checkpoint
-from infra.archive.frames import Fault, FrameFault
+from infra.archive.frames import Fault, FrameFaultError
 from infra.archive.manifest import (
     MANIFEST_NAME,
     Manifest,
@@ -142,7 +142,7 @@ def _walk_segment(folder: Path, partition: int, segment: SegmentEntry) -> _Walke
                     for frame in frames.list_frames(content, block)
                     if frame.kind == frames.CONTROL
                 ]
-    except FrameFault as found:
+    except FrameFaultError as found:
         fault = found.fault
     return _Walked(previous, digests, leaves, tuple(controls), len(content), fault)
 

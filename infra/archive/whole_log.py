@@ -13,7 +13,7 @@ from infra.archive.writing import ArchiveError
 from schemas.topics import EVENTS, name_topic
 from streams.committed import CommittedPartition
 from streams.connection import Connection
-from streams.failures import LogGap
+from streams.failures import LogGapError
 from streams.ledger_bytes import digest_record
 from streams.ports import LogBounds, LogRecord
 
@@ -37,7 +37,7 @@ class WholeLog:
 
         Raises:
             ArchiveError: it is of another log, or differs where both hold an event.
-            LogGap: events between the archive's end and the topic's beginning are gone.
+            LogGapError: events between the archive's end and the topic's beginning are gone.
         """
         self.identity = topic_id.encode() + partition.to_bytes(4, "big")
         self.partition = partition
@@ -81,10 +81,10 @@ class WholeLog:
         """Return every record from an offset to the end of the topic as it stands now.
 
         Raises:
-            LogGap: neither holds that offset.
+            LogGapError: neither holds that offset.
         """
         if first < self.bounds().start:
-            raise LogGap(f"events {first} to {self.bounds().start - 1} are gone")
+            raise LogGapError(f"events {first} to {self.bounds().start - 1} are gone")
         walk = self._walk(first)
         self._walks.append(walk)
         return walk
@@ -108,7 +108,7 @@ class WholeLog:
         entry = archive.entry(self.partition)
         where = f"{self._topic.topic}, partition {self.partition}"
         if entry.head.next_offset < start:
-            raise LogGap(
+            raise LogGapError(
                 f"{where}: events {entry.head.next_offset} to {start - 1} are in neither the "
                 "archive nor the topic: use a later archive"
             )

@@ -62,8 +62,8 @@ def check_certificates(archive: Archive, certificates: Sequence[Stated]) -> list
     """Return for each stated outcome how it differs from the archive's history, with proofs.
 
     Raises:
-        LogDamaged: the archive itself does not check.
-        KeyStoreFailed: the archive is sealed, and its key store is not at hand.
+        LogDamagedError: the archive itself does not check.
+        KeyStoreFailedError: the archive is sealed, and its key store is not at hand.
 
     """
     wanted = Wanted(

@@ -19,7 +19,7 @@ from schemas.codec import HEADER_BYTES, DecodeError, decode
 from schemas.fate import Fate
 from schemas.identity import prefix_lengths, record_key
 from streams.authentication import RecordedCheck
-from streams.failures import LogDamaged
+from streams.failures import LogDamagedError
 from streams.opening import ErasedEventError, Opener
 
 Owner = tuple[str, str]
@@ -70,8 +70,8 @@ def refold_partition(archive: Archive, partition: int, wanted: Wanted, opener: O
     """Fold a partition again for these users, and prove all of it against the manifest's root.
 
     Raises:
-        LogDamaged: a frame, or the tree as a whole, is not what was archived.
-        KeyStoreFailed: the archive is sealed, and the key store holds neither key nor receipt.
+        LogDamagedError: a frame, or the tree as a whole, is not what was archived.
+        KeyStoreFailedError: the archive is sealed, and the key store holds neither key nor receipt.
 
     """
     found = Refolding(partition)
@@ -112,7 +112,7 @@ def refold_partition(archive: Archive, partition: int, wanted: Wanted, opener: O
                 found.decided.setdefault(owner, []).append(decided)
     found.tree = grow_tree(chain_leaves(found.digests))
     if root_of(found.tree) != archive.entry(partition).root:
-        raise LogDamaged(f"{archive.folder}: partition {partition} has another Merkle root")
+        raise LogDamagedError(f"{archive.folder}: partition {partition} has another Merkle root")
     return found
 
 

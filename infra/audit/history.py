@@ -18,7 +18,7 @@ from infra.opening import choose_opener, open_embedded
 from infra.records import TABLES
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
-from streams.failures import LogGap
+from streams.failures import LogGapError
 from streams.opening import Opener
 from streams.ports import LogRecord
 
@@ -74,7 +74,7 @@ class History(Protocol):
         """Yield everything that a partition's ledger has folded, in log order.
 
         Raises:
-            LogGap: the beginning of the history is gone; nothing can be folded again.
+            LogGapError: the beginning of the history is gone; nothing can be folded again.
         """
         ...
 
@@ -234,7 +234,7 @@ def _record(event: PlacedEvent, outputs: list[Produced]) -> Recorded:
 
 def _refuse_gap(first_offset: int) -> None:
     if first_offset > 0:
-        raise LogGap(
+        raise LogGapError(
             f"the history begins at offset {first_offset}: what was decided rests on events that "
             "are gone from it. Replay an archive that begins at offset 0"
         )

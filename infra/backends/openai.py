@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import httpx
 
-from infra.backends.port import BackendError, BackendTimeout, Call, Reply
+from infra.backends.port import BackendError, BackendTimeoutError, Call, Reply
 
 REPLY_BYTES_MAX: Final = 2_000_000
 WAIT_MS_MAX: Final = 30_000
@@ -70,7 +70,9 @@ class OpenAIBackend:
         try:
             status, headers, data = asyncio.run(self._post(body, call.timeout_ms / 1_000))
         except TimeoutError:
-            raise BackendTimeout(f"no whole reply in {call.timeout_ms} ms", again=False) from None
+            raise BackendTimeoutError(
+                f"no whole reply in {call.timeout_ms} ms", again=False
+            ) from None
         except httpx.HTTPError as error:
             detail = f"{type(error).__name__}: {error}"[:200]
             raise BackendError(detail, again=True, wait_ms=WAIT_MS_DEFAULT) from None

@@ -60,7 +60,7 @@ class BackendError(Exception):
         self.latency_ms = latency_ms
 
 
-class BackendTimeout(BackendError):  # noqa: N818 - named as its outcome is
+class BackendTimeoutError(BackendError):
     """The call took longer than it was given; it is not made again within the turn."""
 
 
@@ -86,7 +86,7 @@ class Backend(Protocol):
         """Answer within ``call.timeout_ms``.
 
         Raises:
-            BackendError, BackendTimeout: there is no reply.
+            BackendError, BackendTimeoutError: there is no reply.
 
         """
         ...

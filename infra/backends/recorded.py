@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from infra.backends.port import Backend, BackendError, BackendTimeout, Call, Reply
+from infra.backends.port import Backend, BackendError, BackendTimeoutError, Call, Reply
 
 RECORDED: Final = "recorded"
 """The kind of a line that names no backend: recordings did not before."""
@@ -63,7 +63,7 @@ class Recorder:
                 call,
                 {
                     "error": error.detail,
-                    "timeout": isinstance(error, BackendTimeout),
+                    "timeout": isinstance(error, BackendTimeoutError),
                     "again": error.again,
                     "latency_ms": error.latency_ms,
                 },
@@ -129,7 +129,7 @@ class RecordedBackend:
             raise BackendError("nothing is recorded for this packet", again=False, latency_ms=0)
         self._name(line)
         if "error" in line:
-            kind = BackendTimeout if line.get("timeout") else BackendError
+            kind = BackendTimeoutError if line.get("timeout") else BackendError
             raise kind(
                 str(line["error"]), again=line.get("again") is True, latency_ms=line["latency_ms"]
             )

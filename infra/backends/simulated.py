@@ -9,7 +9,7 @@ import json
 import random
 from typing import Any, Final
 
-from infra.backends.port import BackendError, BackendTimeout, Call, Reply
+from infra.backends.port import BackendError, BackendTimeoutError, Call, Reply
 
 BROKEN_PERCENT: Final = 10
 _FENCE: Final = "```json\n{}\n```"
@@ -86,4 +86,4 @@ def _break(text: str, rng: random.Random) -> Reply:
         case 6:
             raise BackendError("simulated HTTP 503", again=True, latency_ms=0)
         case _:
-            raise BackendTimeout("simulated stall", again=False, latency_ms=0)
+            raise BackendTimeoutError("simulated stall", again=False, latency_ms=0)

@@ -15,7 +15,7 @@ from processors import decision
 from processors.compilation.control import read_regime
 from processors.compilation.draft import owner_of
 from processors.decision import STALE_PACKET
-from processors.ruleset import UnknownRuleset
+from processors.ruleset import UnknownRulesetError
 from processors.view import Stamp, Step, View
 from processors.whatif import (
     ANSWERS,
@@ -149,7 +149,7 @@ class Recomputation:
         sent = self._send(event, key)
         try:
             otherwise = decide_otherwise(view, sent, stamp, self._plan.override, pending)
-        except UnknownRuleset:
+        except UnknownRulesetError:
             raise
         except Exception as error:
             # A fault of the core under these settings is a result of the evaluation.

@@ -42,20 +42,20 @@ def converse(
             continue
         except EOFError:
             return
-        with suppress(_Over):
+        with suppress(_EndedError):
             _take(session, line)
             draw(session, console)
             continue
         return
 
 
-class _Over(Exception):  # noqa: N818 - the end of a conversation is no error
+class _EndedError(Exception):
     """The user has left."""
 
 
 def _take(session: Session, line: str) -> None:
     try:
         if not run_line(session, line):
-            raise _Over
+            raise _EndedError
     except LineError as error:
         session.lines.append(("log", str(error)))

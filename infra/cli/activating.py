@@ -18,7 +18,7 @@ from infra.cli.console import (
 from infra.cli.kafka_options import BootstrapOption, PrefixOption
 from infra.cli.targets import AnyLogOption, open_target
 from infra.event_json import EventFormError, parse_object, parse_record
-from processors.ruleset import UnknownRuleset, find_ruleset
+from processors.ruleset import UnknownRulesetError, find_ruleset
 from schemas.catalogue import Catalogue
 from schemas.codec import digest
 from schemas.control import CatalogueActivated, HistoryAttested, RulesetActivated
@@ -68,7 +68,7 @@ def _choose(
     if ruleset is not None:
         try:
             find_ruleset(ruleset)
-        except UnknownRuleset as error:
+        except UnknownRulesetError as error:
             raise CommandError(str(error), "use a number that this build has") from None
         return RulesetActivated(ruleset)
     if catalogue is not None:

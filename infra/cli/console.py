@@ -28,7 +28,7 @@ from infra.opening import open_embedded
 from schemas.record import RecordError
 from streams.embedded import Embedded
 from streams.failures import StreamsError
-from streams.sealing import EventErasedError
+from streams.sealing import ErasedIdReusedError
 
 LogOption = Annotated[
     Path, typer.Option("--log", help="Folder of the embedded log.", show_default=False)
@@ -99,7 +99,7 @@ def reported(*, as_json: bool) -> Iterator[None]:
         yield
     except CommandError as error:
         fail(error, as_json=as_json)
-    except (StreamsError, KeysError, EventErasedError, RecordError) as error:
+    except (StreamsError, KeysError, ErasedIdReusedError, RecordError) as error:
         fail(CommandError(str(error)), as_json=as_json)
     except OSError as error:
         if isinstance(error, BrokenPipeError) and is_output_closed():

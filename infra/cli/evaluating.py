@@ -22,7 +22,7 @@ from infra.evaluation.evaluation import (
     weigh_payload,
 )
 from infra.evaluation.generation import SEED
-from infra.evaluation.generators import UnknownGenerator, is_simulated
+from infra.evaluation.generators import UnknownGeneratorError, is_simulated
 from infra.evaluation.publication import MAIN, Findings, find_all, publish, write_texts
 from infra.evaluation.tables import RunName
 
@@ -91,7 +91,7 @@ def evaluate_fixtures(
             runs = run_all(plan, folder, workers=workers, progress=tell, record=record)
             whole = not plan.variants and limit is None
             budgets = run_budgets(plan, folder, workers=workers, progress=tell) if whole else {}
-        except (EvaluationError, UnknownGenerator) as error:
+        except (EvaluationError, UnknownGeneratorError) as error:
             raise CommandError(str(error)) from None
         grouped = score_all(folder, runs)
         payload = weigh_payload(plan, folder, grouped)

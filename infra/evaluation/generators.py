@@ -13,7 +13,7 @@ SIMULATED: Final = "simulated"
 RECORDED: Final = "recorded"
 
 
-class UnknownGenerator(Exception):  # noqa: N818 - a state of the request, said to people
+class UnknownGeneratorError(Exception):
     """No generator has that name, or its backend cannot be used."""
 
 
@@ -25,7 +25,7 @@ def build_generator(
     With ``record`` all that the backend says is written there, for ``recorded:FILE``.
 
     Raises:
-        UnknownGenerator: there is none; the message lists those there are.
+        UnknownGeneratorError: there is none; the message lists those there are.
 
     """
     if name == SIMULATED:
@@ -34,7 +34,7 @@ def build_generator(
         backend = choose_backend(name, model=model, api_key=api_key, record=record)
         return Prompted(backend, candidates_max=1)
     except BackendChoiceError as error:
-        raise UnknownGenerator(f"--backend {error}") from None
+        raise UnknownGeneratorError(f"--backend {error}") from None
 
 
 def is_simulated(name: str) -> bool:

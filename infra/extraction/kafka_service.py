@@ -37,7 +37,7 @@ def serve_extractor(settings: KafkaSettings, extractor: Extractor = extract) -> 
     """Serve until SIGTERM or SIGINT; return the exit code 0.
 
     Raises:
-        StoreUnavailable: proposals were not acknowledged; started again, it goes on from there.
+        StoreUnavailableError: proposals were not acknowledged; started again, it goes on there.
 
     """
     service = _Service(settings, extractor)

@@ -124,7 +124,7 @@ def read_events(
     """Yield offset and event of every record on a log that opens; others have no utterance.
 
     Raises:
-        KeyStoreFailed: the log is encrypted, and its keys cannot be had.
+        KeyStoreFailedError: the log is encrypted, and its keys cannot be had.
 
     """
     bounds = embedded.log.bounds()

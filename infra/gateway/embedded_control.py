@@ -25,7 +25,7 @@ from schemas.row import (
 )
 from streams.embedded import Embedded
 from streams.failures import StreamsError
-from streams.sealing import EventErasedError
+from streams.sealing import ErasedIdReusedError
 from streams.user_cache import UserCache
 
 WAIT_MS: Final = 30_000
@@ -63,7 +63,7 @@ class EmbeddedControl:
                 return ()
             embedded.wait_for(embedded.log.bounds().end - 1, timeout_ms=WAIT_MS)
             fates = self._read_fates(before, first)
-        except (StreamsError, KeysError, EventErasedError) as error:
+        except (StreamsError, KeysError, ErasedIdReusedError) as error:
             raise ControlError(str(error)) from None
         return tuple(_report(event, fate) for event, fate in zip(events, fates, strict=False))
 

@@ -24,7 +24,7 @@ from schemas.packet import Packet
 from schemas.topics import LEDGERS, TOPICS, name_topic
 from schemas.turn import CandidatesProposed
 from streams.connection import Connection, describe_for_ledger
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.refusals import raise_refused
 
 FOLD_SECONDS_MAX: Final = 30.0
@@ -97,7 +97,7 @@ class KafkaControl:
         try:
             self._producer.append(events)
             places = self._match(events)
-        except (StoreUnavailable, KeysError) as error:
+        except (StoreUnavailableError, KeysError) as error:
             raise ControlError(str(error), "send the same events again") from None
         until = time.monotonic() + FOLD_SECONDS_MAX
         while any(place not in self._fates for stood in places for place in stood):

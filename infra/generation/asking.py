@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from infra.backends.port import Backend, BackendError, BackendTimeout, Call, Reply
+from infra.backends.port import Backend, BackendError, BackendTimeoutError, Call, Reply
 from infra.generation.answer import Broken
 from schemas.candidate import Attempt, Decoding
 from schemas.turn import FailureKind
@@ -75,7 +75,7 @@ def ask(
         try:
             reply = backend.answer(build_call(number))
         except BackendError as error:
-            late = isinstance(error, BackendTimeout)
+            late = isinstance(error, BackendTimeoutError)
             kind = FailureKind.TIMEOUT if late else FailureKind.BACKEND_ERROR
             found = Broken(kind, error.detail, final=late or not error.again)
             wait_ms, latency = error.wait_ms, error.latency_ms

@@ -28,7 +28,7 @@ from schemas.identity import catalogue_digest
 from schemas.packet import Packet
 from schemas.topics import EVENTS, PACKETS, name_topic
 from streams.connection import Connection, describe_for_ledger
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.refusals import raise_member_refused, raise_refused
 
 POLL_S: Final = 0.1
@@ -200,7 +200,7 @@ class _Catalogues:
         """Return the catalogue of a digest that a packet of this partition names.
 
         Raises:
-            StoreUnavailable: the partition's events cannot be read.
+            StoreUnavailableError: the partition's events cannot be read.
 
         """
         if name not in self._known and self._partition is None:
@@ -214,7 +214,7 @@ class _Catalogues:
             if message is None or message.error() is not None:
                 silent += 1
                 if silent > CATALOGUE_POLLS_MAX:
-                    raise StoreUnavailable(f"no catalogue {name.hex()} on {self._topic}")
+                    raise StoreUnavailableError(f"no catalogue {name.hex()} on {self._topic}")
                 continue
             silent = 0
             self._read(message.value())

@@ -18,7 +18,7 @@ from infra.kafka_appending import EventProducer
 from infra.outcome_reader import OutcomeReader
 from schemas.event import CandidatesProposed, Event, TurnRequested
 from streams.connection import Connection
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 
 POLL_S: Final = 0.2
 
@@ -64,7 +64,7 @@ class KafkaStage:
         """Append a history and wait for the outcome of each of its turns.
 
         Raises:
-            StoreUnavailable: the brokers do not answer, or a turn does not end in time.
+            StoreUnavailableError: the brokers do not answer, or a turn does not end in time.
 
         """
         held: list[Event] = []
@@ -89,7 +89,7 @@ class KafkaStage:
         until = monotonic() + self._wait_s
         while turn not in self.outcomes:
             if monotonic() > until:
-                raise StoreUnavailable(
+                raise StoreUnavailableError(
                     f"turn {turn[2]} did not end within {self._wait_s:.0f} s; do serve --role "
                     "ledger and serve --role generator run on these topics?"
                 )

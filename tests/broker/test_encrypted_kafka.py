@@ -21,8 +21,8 @@ from schemas.topics import TOPICS
 from streams import row_store
 from streams.connection import Connection
 from streams.core_reducer import CoreReducer
-from streams.failures import KeyStoreFailed
-from streams.sealing import EventErasedError
+from streams.failures import KeyStoreFailedError
+from streams.sealing import ErasedIdReusedError
 from tests.broker.checker import read_partition
 from tests.broker.histories import await_marks
 from tests.broker.threads import ThreadWorker, running_on
@@ -169,7 +169,7 @@ def test_an_erased_user_is_gone_and_others_are_unchanged(sealed: Sealed, tmp_pat
     assert bob == sealed.outputs_of("bob")
     assert all(opener.unseal(value) is None for _, _, value in ada)
     for value in filter(None, old):
-        with pytest.raises(KeyStoreFailed, match="neither the key"):
+        with pytest.raises(KeyStoreFailedError, match="neither the key"):
             opener.unseal(value)
     assert [] == sealed.find_canary() + find_canary(sealed.folder / "rows", tmp_path / "keys")
     assert [] == [one for one in sealed.tables() if one[1].startswith(opener.key_of("acme", "ada"))]
@@ -179,7 +179,7 @@ def test_an_erased_user_is_gone_and_others_are_unchanged(sealed: Sealed, tmp_pat
 def test_an_erased_user_may_say_it_again_and_be_erased_again(sealed: Sealed) -> None:
     """New events of the user fold on; old ids are refused; a second erasure takes the new ones."""
     sealed.erase("ada")
-    with pytest.raises(EventErasedError, match="use a new id"):
+    with pytest.raises(ErasedIdReusedError, match="use a new id"):
         sealed.append([told_by("ada")[0]])
     sealed.append([event(form(diet="vegan"), event_id="again", minute=90)])
     opener = open_topics(sealed.connection, prefix=sealed.prefix)

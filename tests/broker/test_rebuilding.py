@@ -16,7 +16,7 @@ from infra.broker import Broker
 from infra.rebuilding import rebuild
 from schemas.outcome import Commitment
 from streams.connection import Connection
-from streams.failures import LedgerBroken, LogGap
+from streams.failures import LedgerBrokenError, LogGapError
 from streams.kafka_log import describe_topic_id
 from streams.kafka_store import Place
 from streams.lane import Phase
@@ -161,7 +161,7 @@ def test_a_ledger_that_tells_otherwise_leaves_the_rows_alone(
         lambda self, rows, record: fold(self, rows, record._replace(value=b"other")),
     )
 
-    with pytest.raises(LedgerBroken, match="folds otherwise than recorded"):
+    with pytest.raises(LedgerBrokenError, match="folds otherwise than recorded"):
         _rebuild_counts(
             Connection(bootstrap_servers=broker.bootstrap_servers), topics, tmp_path / "r"
         )
@@ -181,7 +181,7 @@ def test_a_ledger_with_a_record_too_many_or_altered_proves_nothing(
     producer.produce(f"{topics}ledgers", last, key, partition=0)
     assert 0 == producer.flush(20)
 
-    with pytest.raises(LedgerBroken, match="does not continue the chain"):
+    with pytest.raises(LedgerBrokenError, match="does not continue the chain"):
         _rebuild_counts(
             Connection(bootstrap_servers=broker.bootstrap_servers), topics, tmp_path / "r"
         )
@@ -204,7 +204,7 @@ def test_lost_rows_behind_a_deleted_head_come_back_from_an_export(
     def build(told: Archive | None) -> list[Rebuilt]:
         return rebuild(connection, prefix=prefix, archive=told, partitions=None, progress=_ignore)
 
-    with pytest.raises(LogGap, match="add --archive"):
+    with pytest.raises(LogGapError, match="add --archive"):
         build(None)
     (rebuilt,) = build(Archive(archive))
     assert 7 == rebuilt.events

@@ -17,7 +17,7 @@ from infra.rebuilding import rebuild
 from infra.repartition import RepartitionRefusedError, repartition
 from schemas.outcome import Commitment, RepairAct
 from streams.core_reducer import CoreReducer
-from streams.failures import LedgerBroken
+from streams.failures import LedgerBrokenError
 from streams.transactions import ask_cluster_id
 from tests.broker.histories import (
     append_history,
@@ -80,7 +80,7 @@ def test_a_gap_is_cleared_by_writing_the_whole_history_into_a_new_set(
     fold_core(broker, prefix, tmp_path / "two", 13)
     repairs = read_records(broker, prefix, "repairs", RepairAct)
     commitments = read_records(broker, prefix, "commitments", Commitment)
-    with pytest.raises(LedgerBroken, match="--into PREFIX"):
+    with pytest.raises(LedgerBrokenError, match="--into PREFIX"):
         rebuild(
             connection, prefix=prefix, archive=Archive(archive), partitions=None, progress=_ignore
         )

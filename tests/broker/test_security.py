@@ -19,7 +19,7 @@ from infra.outcome_reader import OutcomeReader
 from schemas.codec import frame
 from schemas.identity import record_key
 from streams.connection import Connection, Secret, describe_for_ledger
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.transactions import ask_cluster_id
 from tests.broker.histories import dinner
 from tests.broker.secured import PASSWORD, Secured, open_secured
@@ -115,7 +115,7 @@ def test_each_role_does_its_work_and_nothing_else(
             OutcomeReader(
                 consumer, group=f"{prefix}{group}", prefix=prefix, topics=[topic]
             ) as intruder,
-            pytest.raises(StoreUnavailable, match=f"{why} authorization failed"),
+            pytest.raises(StoreUnavailableError, match=f"{why} authorization failed"),
         ):
             _read_until_refused(intruder)
     ledger = AdminClient(describe_for_ledger(_connect(secured, "ledger", protocol)))
@@ -135,7 +135,7 @@ def test_strangers_and_clear_text_learn_nothing(
 
     monkeypatch.setattr("streams.transactions.ASK_TIMEOUT_S", 2.0)
     bare = Connection(bootstrap_servers=secured.certificates)
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(StoreUnavailableError):
         ask_cluster_id(bare)
 
 

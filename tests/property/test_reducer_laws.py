@@ -20,7 +20,7 @@ from schemas.row import DeadlineRow, UserHead
 from streams.clock import SimulatedClock
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
-from streams.failures import CommitAborted, CommitUnknown
+from streams.failures import CommitAbortedError, CommitUnknownError
 from streams.ledger import Ledger
 from streams.ports import NewRecord
 from streams.row_layout import ROW_FORMAT, row_key
@@ -62,7 +62,7 @@ def fold_all(ledger):
         try:
             if not ledger.fold_batch():
                 return
-        except CommitUnknown:
+        except CommitUnknownError:
             ledger.start()
 
 
@@ -99,13 +99,13 @@ def test_refused_and_unknown_commits_change_nothing(seed, cache_bytes, luck):
     def fail(_batch):
         chance = draw.random()
         if chance < 0.25:
-            raise CommitAborted
+            raise CommitAbortedError
         if chance < 0.35:
-            raise CommitUnknown
+            raise CommitUnknownError
 
     def lose_answer(_batch):
         if draw.random() < 0.1:
-            raise CommitUnknown
+            raise CommitUnknownError
 
     store = MemoryStore(before_commit=fail)
     store.after_commit = lose_answer

@@ -17,7 +17,7 @@ from schemas.identity import record_key
 from schemas.outcome import Commitment, Rejection
 from streams.connection import Connection
 from streams.core_reducer import CoreReducer
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from tests.broker.checker import read_partition
 from tests.broker.histories import append_history, await_marks, dinner, provision
 from tests.broker.threads import running_on
@@ -49,9 +49,9 @@ def test_unknown_is_an_answer_and_unreachable_a_wait(
     monkeypatch.setattr("infra.registry.PAUSE_S", 0.01)
 
     assert Registry(registry).find_fingerprint(999_999) is None
-    with pytest.raises(StoreUnavailable, match="commitments provision --registry"):
+    with pytest.raises(StoreUnavailableError, match="commitments provision --registry"):
         Registry(registry, prefix=prefix).find_id(bytes(8))
-    with pytest.raises(StoreUnavailable, match="registry"):
+    with pytest.raises(StoreUnavailableError, match="registry"):
         Registry("http://127.0.0.1:1/apis").find_fingerprint(1)
     with pytest.raises(RegistryRefusedError, match="no schema registry"):
         Registry(registry.removesuffix("/apis/ccompat/v7") + "/health").register()

@@ -14,7 +14,7 @@ from rocksdict import Rdict
 
 from streams.clean_close import Proof
 from streams.embedded import Embedded
-from streams.failures import FoldingElsewhere, LogDamaged, StoreDamaged, StreamsError
+from streams.failures import FoldingElsewhereError, LogDamagedError, StoreDamagedError, StreamsError
 from streams.files import DiskFiles
 from streams.folder import Folder, holding_fold_lock
 from streams.ports import NewRecord
@@ -92,7 +92,7 @@ def heal(path: str) -> None:
             with embedded.reading() as store:
                 assert store is not None
                 list(store.records())
-        except StoreDamaged:
+        except StoreDamagedError:
             embedded.repair()
 
 
@@ -138,7 +138,7 @@ def fold_often(path: str, until: int) -> None:
         while (head := embedded.head()) is None or head.next_offset < until:
             try:
                 embedded.fold_pending()
-            except FoldingElsewhere:
+            except FoldingElsewhereError:
                 continue
 
 
@@ -171,7 +171,7 @@ def work_until_refused(path: str, acks: str, events: int, seed: int) -> str | No
     """Work until the system refuses something; return the words, which must be meant for people."""
     try:
         work(path, acks, events, seed)
-    except (StoreDamaged, LogDamaged):
+    except (StoreDamagedError, LogDamagedError):
         raise  # Nothing is damaged: the system only refused.
     except (OSError, StreamsError, MemoryError) as error:
         return str(error)
@@ -201,7 +201,7 @@ def try_fold(path: str) -> str:
     """Tell whether somebody else folds."""
     try:
         fold(path)
-    except FoldingElsewhere:
+    except FoldingElsewhereError:
         return "elsewhere"
     return "here"
 

@@ -6,7 +6,7 @@ Stands for what any store promises, so that the ledger is tested apart from rock
 from collections.abc import Callable, Iterator
 
 from schemas.ledger import BatchRecord, Head
-from streams.failures import StoreDamaged
+from streams.failures import StoreDamagedError
 from streams.ports import Batch, PlacedOutput
 from streams.row_digest import sum_rows
 
@@ -42,7 +42,7 @@ class MemoryStore:
             head.row_count,
             head.row_set_digest,
         ):
-            raise StoreDamaged("rows and head differ")
+            raise StoreDamagedError("rows and head differ")
 
     def commit(self, batch: Batch) -> None:
         """Take all of the batch, or raise and take nothing."""

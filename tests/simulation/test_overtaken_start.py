@@ -9,7 +9,7 @@ import pytest
 from schemas.topics import TOPICS
 from streams import crash_points, kafka_rows
 from streams.connection import Connection
-from streams.failures import Fenced, LedgerBroken
+from streams.failures import FencedError, LedgerBrokenError
 from streams.kafka_log import EventReader
 from streams.kafka_store import KafkaStore, Place
 from streams.lane import Treatment, judge
@@ -111,7 +111,7 @@ def test_a_start_that_was_overtaken_begins_again(world: World) -> None:
     """Its successor's rows are no damage: the start is fenced, and a new one restores them."""
     late = KafkaStore(world.place("late"))
     stand_still_at("position_read", lambda: world.serve("second"))
-    with pytest.raises(Fenced, match="another worker has committed") as raised:
+    with pytest.raises(FencedError, match="another worker has committed") as raised:
         late.open(lambda read, ahead: None)
 
     assert Treatment.AGAIN is judge(raised.value, failures=1)
@@ -126,7 +126,7 @@ def test_without_looking_again_the_partition_would_stop_for_good(
     monkeypatch.setattr(kafka_rows, "refuse_overtaken", lambda rows, found: None)
     late = KafkaStore(world.place("late"))
     stand_still_at("position_read", lambda: world.serve("second"))
-    with pytest.raises(LedgerBroken, match="commitments rebuild") as raised:
+    with pytest.raises(LedgerBrokenError, match="commitments rebuild") as raised:
         late.open(lambda read, ahead: None)
 
     assert Treatment.STOP is judge(raised.value, failures=1)
@@ -138,5 +138,5 @@ def test_a_first_start_that_was_overtaken_begins_again(tmp_path: Path) -> None:
     world.append()
     late = KafkaStore(world.place("late"))
     stand_still_at("position_read", lambda: world.serve("second"))
-    with pytest.raises(Fenced, match="another worker has committed"):
+    with pytest.raises(FencedError, match="another worker has committed"):
         late.open(lambda read, ahead: None)

@@ -12,7 +12,7 @@ import pytest
 
 from streams.clock import SystemClock
 from streams.embedded import Embedded
-from streams.failures import FoldingElsewhere, StreamsError
+from streams.failures import FoldingElsewhereError, StreamsError
 from streams.ports import NewRecord
 from tests.simulation.counting import CountingReducer
 from tests.simulation.host import Host
@@ -146,7 +146,7 @@ def test_one_process_folds(tmp_path: Path) -> None:
         def fold_inside(_: int, __: int) -> None:
             try:
                 second.fold_pending()
-            except FoldingElsewhere as error:
+            except FoldingElsewhereError as error:
                 met.append(str(error))
             with pytest.raises(StreamsError, match="not folded within"):
                 second.wait_for(offset + 1, timeout_ms=30)

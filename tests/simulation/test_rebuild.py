@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from streams.embedded import Embedded
-from streams.failures import LedgerBroken
+from streams.failures import LedgerBrokenError
 from streams.ledger import HALTS_PER_MINUTE_MAX
 from streams.ports import Folded, LogRecord, NewRecord, RowReader
 from streams.segments import HEADER_BYTES, encode_frames
@@ -83,7 +83,7 @@ def test_a_copy_that_is_behind_or_gone_costs_only_the_batches(path: Path) -> Non
 def test_a_build_that_decides_differently_is_refused(path: Path) -> None:
     """When a fold no longer leads to what was recorded, the rebuild stops and names the batch."""
     before = read_chain(path)
-    with pytest.raises(LedgerBroken, match=r"folds otherwise than recorded .*outputs"):
+    with pytest.raises(LedgerBrokenError, match=r"folds otherwise than recorded .*outputs"):
         rebuild(path, OtherReducer())
     rebuild_again = CountingReducer()
     with Embedded(path, rebuild_again) as embedded:
@@ -108,7 +108,7 @@ def test_an_edited_log_is_refused(path: Path) -> None:
         events, identity=identity, first_offset=0, timestamp_ms=records[0].timestamp_ms
     )
     segment.write_bytes(content.replace(genuine, edited))
-    with pytest.raises(LedgerBroken, match="batch 0"):
+    with pytest.raises(LedgerBrokenError, match="batch 0"):
         rebuild(path, CountingReducer())
 
 

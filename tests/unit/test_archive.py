@@ -14,14 +14,14 @@ from infra.archive.checkpoint import (
     parse_checkpoint,
     sign_checkpoint,
 )
-from infra.archive.frames import FrameFault
+from infra.archive.frames import FrameFaultError
 from infra.archive.manifest import MANIFEST_NAME, PartitionHead
 from infra.archive.notes import generate_key
 from infra.archive.reading import Archive
 from infra.archive.verification import verify_archive
 from infra.archive.writing import ArchiveError, PlacedEvent, PlacedOutput, write_archive
 from streams.core_reducer import CoreReducer
-from streams.failures import LogDamaged, LogGap
+from streams.failures import LogDamagedError, LogGapError
 from tests.archives import FATE, IDENTITY, draw_archive, draw_records
 
 ARCHIVES = int(os.environ.get("ARCHIVES", "100"))
@@ -105,7 +105,7 @@ def test_an_archive_that_begins_later_says_so(tmp_path):
     event = PlacedEvent(0, 5, 1, b"k", b"v", (), FATE)
     write_archive(tmp_path / "a", [event], [_head()], log_identity=IDENTITY)
 
-    with pytest.raises(LogGap, match="0 to 4"):
+    with pytest.raises(LogGapError, match="0 to 4"):
         Archive(tmp_path / "a").log().read(0, limit=1)
 
 
@@ -171,7 +171,7 @@ def _find(content, place):
     try:
         for _ in frames.walk_blocks(content, place):
             pass
-    except FrameFault as fault:
+    except FrameFaultError as fault:
         return fault.fault.frame
     return None
 
@@ -268,7 +268,7 @@ def test_a_damaged_archive_is_not_read_on(archive):
     content = path.read_bytes()
     path.write_bytes(content[:-40] + bytes((content[-40] ^ 1,)) + content[-39:])
 
-    with pytest.raises(LogDamaged, match=path.name):
+    with pytest.raises(LogDamagedError, match=path.name):
         list(Archive(archive).history(0))
 
 

@@ -15,7 +15,7 @@ from infra.cli.commands import app
 from infra.event_json import render_record
 from infra.opening import open_embedded
 from infra.records import OUTCOME_TOPICS, read_output
-from streams.failures import KeyStoreFailed
+from streams.failures import KeyStoreFailedError
 from tests.canary import CANARY, erase_user, find_canary, make_folder
 
 
@@ -100,5 +100,5 @@ def test_without_its_key_store_nothing_is_taken_for_wrong(folder, tmp_path, monk
     stated = list_outcomes(folder)
     archive = export(folder, tmp_path / "archive")
     monkeypatch.setenv("COMMITMENTS_KEY_STORE", str(tmp_path / "elsewhere"))
-    with pytest.raises(KeyStoreFailed, match="key"):
+    with pytest.raises(KeyStoreFailedError, match="key"):
         check(archive, stated, tmp_path)

@@ -3,7 +3,7 @@
 import pytest
 
 from processors.limits import OUTPUT_BYTES_MAX
-from processors.ruleset import UnknownRuleset
+from processors.ruleset import UnknownRulesetError
 from schemas.agreement import PredicateConfirmed
 from schemas.candidate import SlotValue
 from schemas.codec import digest, encode
@@ -106,7 +106,7 @@ def test_an_unknown_ruleset_stops_the_fold():
     """A build without the ruleset that a record activates folds nothing of it."""
     given = started()
 
-    with pytest.raises(UnknownRuleset, match="ruleset 99"):
+    with pytest.raises(UnknownRulesetError, match="ruleset 99"):
         given.tell(RulesetActivated(99), by=OPERATOR)
 
 

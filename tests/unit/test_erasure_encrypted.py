@@ -18,7 +18,7 @@ from schemas.control import UserRefolded
 from schemas.fate import Fate, FateStatus
 from schemas.identity import record_key
 from streams.ports import NewRecord
-from streams.sealing import Erased, EventErasedError, SealedOpener
+from streams.sealing import Erased, ErasedIdReusedError, SealedOpener
 from tests.canary import (
     CANARY,
     erase_user,
@@ -148,7 +148,7 @@ def test_an_erased_user_may_say_it_again(folder):
     with open_embedded(folder) as embedded:
         append_events(embedded, [event(form(diet="vegan"), event_id="again", minute=90)])
         embedded.fold_pending()
-        with pytest.raises(EventErasedError, match="use a new id"):
+        with pytest.raises(ErasedIdReusedError, match="use a new id"):
             append_events(embedded, [told_by("ada")[0]])
 
     assert seq + 1 == read_head(folder, "ada").seq

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from streams.clock import SimulatedClock
-from streams.failures import StoreUnavailable
+from streams.failures import StoreUnavailableError
 from streams.kafka_rows import TopicHead, open_cache, restore
 from streams.ports import LogBounds
 from streams.position import begin
@@ -25,7 +25,7 @@ class LostTopic:
         return LogBounds(0, 1)
 
     def read(self, _first):
-        raise StoreUnavailable("the broker does not answer")
+        raise StoreUnavailableError("the broker does not answer")
 
 
 def make_head():
@@ -42,7 +42,7 @@ def test_a_restore_that_fails_gives_its_copy_back(tmp_path, kept):
         cache.write([], position=0, stamp_ms=NOW_MS)
         cache.close()
 
-    with pytest.raises(StoreUnavailable, match="does not answer") as held:
+    with pytest.raises(StoreUnavailableError, match="does not answer") as held:
         restore(folder, LostTopic(), make_head(), lambda _read, _ahead: None)
 
     open_cache(folder).close()

@@ -11,7 +11,7 @@ from infra.audit.replay import replay
 from infra.key_store import DATABASE_NAME, MASTER_NAME, FileKeyStore
 from infra.opening import open_embedded
 from schemas.codec import decode, encode
-from streams.failures import KeyStoreFailed
+from streams.failures import KeyStoreFailedError
 from streams.sealing import SealedOpener
 from tests.canary import (
     make_folder,
@@ -32,10 +32,13 @@ def test_without_its_key_store_nothing_is_taken_for_erased(folder, tmp_path, mon
     """A missing or foreign key store stops; only a receipt means erased."""
     monkeypatch.setenv("COMMITMENTS_KEY_STORE", str(tmp_path / "elsewhere"))
     shutil.rmtree(folder / "rows")
-    with open_embedded(folder) as embedded, pytest.raises(KeyStoreFailed, match="nor a receipt"):
+    with (
+        open_embedded(folder) as embedded,
+        pytest.raises(KeyStoreFailedError, match="nor a receipt"),
+    ):
         embedded.fold_pending()
     monkeypatch.delenv("COMMITMENTS_KEY_STORE")
-    with pytest.raises(KeyStoreFailed, match="COMMITMENTS_KEY_STORE"):
+    with pytest.raises(KeyStoreFailedError, match="COMMITMENTS_KEY_STORE"):
         open_embedded(folder)
 
 
@@ -82,5 +85,5 @@ def test_the_key_store_is_its_owners_alone(tmp_path):
         for path in (folder, folder / MASTER_NAME, folder / DATABASE_NAME)
     ]
     (folder / MASTER_NAME).unlink()
-    with pytest.raises(KeyStoreFailed, match="is missing beside its database"):
+    with pytest.raises(KeyStoreFailedError, match="is missing beside its database"):
         FileKeyStore(folder)

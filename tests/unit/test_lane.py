@@ -6,13 +6,13 @@ from typing import cast
 import pytest
 
 from streams.failures import (
-    CommitUnknown,
-    Fenced,
-    LedgerBroken,
-    LogShortened,
-    StoreDamaged,
-    StoreUnavailable,
-    TooManyHalts,
+    CommitUnknownError,
+    FencedError,
+    LedgerBrokenError,
+    LogShortenedError,
+    StoreDamagedError,
+    StoreUnavailableError,
+    TooManyHaltsError,
 )
 from streams.kafka_log import KafkaLog
 from streams.lane import (
@@ -32,9 +32,9 @@ from streams.lane import (
 @pytest.mark.parametrize(
     "error",
     [
-        StoreUnavailable("x"),
-        CommitUnknown("x"),
-        StoreDamaged("x"),
+        StoreUnavailableError("x"),
+        CommitUnknownError("x"),
+        StoreDamagedError("x"),
         OSError(24, "Too many open files"),
         MemoryError(),
     ],
@@ -47,12 +47,12 @@ def test_a_failure_of_the_world_is_tried_again_then_ends_the_process(error: Exce
 
 def test_a_fenced_ledger_never_ends_the_process() -> None:
     """Fencing is no fault of this worker: it waits for its lease, however often that happens."""
-    assert Treatment.AGAIN is judge(Fenced("x"), failures=100)
+    assert Treatment.AGAIN is judge(FencedError("x"), failures=100)
 
 
 @pytest.mark.parametrize(
     "error",
-    [StoreUnavailable("No space left on device"), OSError(5, "Input/output error")],
+    [StoreUnavailableError("No space left on device"), OSError(5, "Input/output error")],
 )
 def test_a_failing_disk_ends_the_process_at_once(error: Exception) -> None:
     """ENOSPC and EIO are not tried again on the same disk."""
@@ -60,7 +60,8 @@ def test_a_failing_disk_ends_the_process_at_once(error: Exception) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [LedgerBroken("x"), LogShortened("x"), TooManyHalts("x"), RuntimeError("x")]
+    "error",
+    [LedgerBrokenError("x"), LogShortenedError("x"), TooManyHaltsError("x"), RuntimeError("x")],
 )
 def test_what_nobody_else_mends_stays_stopped(error: Exception) -> None:
     """A broken ledger, a cut log and a fault of the core wait for a person."""
@@ -74,7 +75,7 @@ def test_a_reason_repeats_no_value_of_a_foreign_exception() -> None:
     except ValueError as error:
         foreign = describe(error)
 
-    assert "StoreDamaged: wipe the rows" == describe(StoreDamaged("wipe the rows"))
+    assert "StoreDamagedError: wipe the rows" == describe(StoreDamagedError("wipe the rows"))
     assert "OSError: [Errno 5] Input/output error" == describe(OSError(5, "Input/output error"))
     assert "KeyError" == describe(KeyError("what ada wrote"))
     assert foreign.startswith("ValueError in test_a_reason_repeats_no_value")

@@ -14,7 +14,7 @@ from schemas.observation import ObservationWithdrawn
 from schemas.outcome import Rejection
 from schemas.row import EventRow, PredicateRow, SlotRow
 from streams.core_reducer import CoreReducer
-from streams.failures import CommitUnknown, StoreDamaged, StoreUnavailable
+from streams.failures import CommitUnknownError, StoreDamagedError, StoreUnavailableError
 from streams.registered import unwrap, wrap
 from tests.conversation import START_MS
 from tests.plain_fold import HeldLog
@@ -86,7 +86,7 @@ class _Ids:
 
     def find_fingerprint(self, schema_id):
         if self.away:
-            raise StoreUnavailable("registry: no answer")
+            raise StoreUnavailableError("registry: no answer")
         return self.known.get(schema_id)
 
 
@@ -95,7 +95,7 @@ def test_r47_a_registry_that_cannot_be_reached_pauses_and_rejects_nothing():
     told = event(form(diet="vegan"), "e1")
     record = bytes.fromhex("0000001092") + encode(told)
     named = {0x1092: schema_fingerprint(Event)}
-    with pytest.raises(StoreUnavailable, match="registry"):
+    with pytest.raises(StoreUnavailableError, match="registry"):
         unwrap(record, _Ids(named, away=True))
 
     unknown, known = unwrap(record, _Ids({})), unwrap(record, _Ids(named))
@@ -116,13 +116,13 @@ def test_r49_a_second_worker_repeats_nothing(lost_at):
     def lose(_batch):
         seen.append(None)
         if len(seen) == lost_at + 1:
-            raise CommitUnknown
+            raise CommitUnknownError
 
     store.after_commit = lose
     for _ in range(2):
         try:
             fold(records, store, log=HeldLog(records, at_once=lambda: 1))
-        except CommitUnknown:
+        except CommitUnknownError:
             continue
     assert 1 == len(store.outputs("commitments"))
     assert len(records) == len(fates(store))
@@ -182,7 +182,7 @@ def test_r52_rows_of_another_release_are_folded_anew_and_lose_nothing():
         *(event(form(note=f"m{n}"), f"m{n}") for n in range(48)),
     )
     older = fold(records[:51], reducer=OlderCore())
-    with pytest.raises(StoreDamaged, match="core-0"):
+    with pytest.raises(StoreDamagedError, match="core-0"):
         fold(records, older)
     again = fold(records)
 

@@ -24,7 +24,7 @@ from schemas.codec import encode
 from schemas.signing import compute_mac
 from streams.core_reducer import CoreReducer
 from streams.embedded import Embedded
-from streams.failures import KeysMissing
+from streams.failures import KeysMissingError
 from tests.given import default_catalogue, event, form, said, turn
 
 
@@ -68,7 +68,7 @@ def test_a_process_without_keys_stops_and_rejects_nothing(tmp_path, key_file):
     with begin(tmp_path / "log", StaticKeys(read_keys(key_file))):
         pass
     with open_with(tmp_path / "log", None) as embedded:
-        with pytest.raises(KeysMissing, match="COMMITMENTS_KEYS_FILE"):
+        with pytest.raises(KeysMissingError, match="COMMITMENTS_KEYS_FILE"):
             embedded.fold_pending()
         assert [] == list(embedded.outputs("rejections"))
 

@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from streams.embedded import Embedded, FoldCounts
-from streams.failures import FolderRefused, LogDamaged, LogShortened, StoreUnavailable
+from streams.failures import (
+    FolderRefusedError,
+    LogDamagedError,
+    LogShortenedError,
+    StoreUnavailableError,
+)
 from streams.files import DiskFiles
 from streams.ports import Finished, Folded, LogRecord, NewRecord, OutputRecord, RowReader
 from streams.row_digest import digest_committed, digest_row
@@ -110,10 +115,10 @@ def test_every_damage_to_the_manifest_is_refused(tmp_path: Path) -> None:
         damaged = bytearray(whole)
         damaged[position] ^= 1
         (path / "manifest.json").write_bytes(damaged)
-        with pytest.raises(FolderRefused, match=r"manifest\.json"):
+        with pytest.raises(FolderRefusedError, match=r"manifest\.json"):
             Embedded(path, CountingReducer())
     (path / "manifest.json").unlink()
-    with pytest.raises(FolderRefused, match="missing"):
+    with pytest.raises(FolderRefusedError, match="missing"):
         Embedded(path, CountingReducer())
     (path / "manifest.json").write_bytes(whole)
     with Embedded(path, CountingReducer()) as embedded:
@@ -125,10 +130,10 @@ def test_a_lost_log_is_no_new_beginning(tmp_path: Path) -> None:
     path = make_folder(tmp_path / "log")
     segment = next((path / "log").glob("*.segment"))
     segment.unlink()
-    with pytest.raises(LogDamaged, match="holds no event"):
+    with pytest.raises(LogDamagedError, match="holds no event"):
         Embedded(path, CountingReducer())
     (path / "log" / "published").unlink()
-    with pytest.raises(LogDamaged, match="holds no event"):
+    with pytest.raises(LogDamagedError, match="holds no event"):
         Embedded(path, CountingReducer())
 
 
@@ -142,7 +147,7 @@ def test_a_shorter_log_is_refused(tmp_path: Path) -> None:
         embedded.fold_pending()
     segment.write_bytes(older[0])
     (path / "log" / "published").write_bytes(older[1])
-    with Embedded(path, CountingReducer()) as embedded, pytest.raises(LogShortened):
+    with Embedded(path, CountingReducer()) as embedded, pytest.raises(LogShortenedError):
         embedded.fold_pending()
 
 
@@ -164,7 +169,7 @@ def test_a_store_that_another_program_holds_is_not_wiped(tmp_path: Path) -> None
     path = make_folder(tmp_path / "log")
     holder = open_writer(path / "rows")
     with Embedded(path, CountingReducer()) as embedded:
-        with pytest.raises(StoreUnavailable, match="lock"):
+        with pytest.raises(StoreUnavailableError, match="lock"):
             embedded.fold_pending()
         holder.close()
         assert FoldCounts(0, 0, 0) == embedded.fold_pending()

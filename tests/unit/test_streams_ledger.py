@@ -4,11 +4,11 @@ import pytest
 
 from streams.clock import SimulatedClock
 from streams.failures import (
-    CommitAborted,
-    LedgerBroken,
-    StoreDamaged,
-    StoreUnavailable,
-    TooManyHalts,
+    CommitAbortedError,
+    LedgerBrokenError,
+    StoreDamagedError,
+    StoreUnavailableError,
+    TooManyHaltsError,
 )
 from streams.ledger import (
     EVENTS_PER_BATCH_MAX,
@@ -68,7 +68,7 @@ def test_more_halts_than_the_bound_stop_the_ledger() -> None:
     raising = [NewRecord(b"key", b"raise")] * (HALTS_PER_MINUTE_MAX + 1)
     store = MemoryStore()
     ledger = make_ledger(make_log(raising), store)
-    with pytest.raises(TooManyHalts, match="offset 10"):
+    with pytest.raises(TooManyHaltsError, match="offset 10"):
         fold_all(ledger)
     assert HALTS_PER_MINUTE_MAX == len(store.outputs("rejections"))
 
@@ -103,8 +103,8 @@ def test_a_failing_world_blames_no_event() -> None:
 
     for failing in (FailingFold, FailingFinish, FailingFault):
         for error in (
-            StoreUnavailable("disk"),
-            StoreDamaged("block"),
+            StoreUnavailableError("disk"),
+            StoreDamagedError("block"),
             OSError(5, "I/O"),
             MemoryError(),
         ):
@@ -114,7 +114,7 @@ def test_a_failing_world_blames_no_event() -> None:
             with pytest.raises(type(error)):
                 ledger.fold_batch()
             assert [] == store.batches
-            with pytest.raises(LedgerBroken):
+            with pytest.raises(LedgerBrokenError):
                 ledger.fold_batch()
 
 
@@ -125,7 +125,7 @@ def test_an_aborted_commit_is_folded_again_in_halves() -> None:
     def refuse_large(batch: Batch) -> None:
         sizes.append(len(batch.record.fates))
         if sizes[-1] > 1:
-            raise CommitAborted("too large")
+            raise CommitAbortedError("too large")
 
     store = MemoryStore(refuse_large)
     ledger = make_ledger(make_log(number_records(8)), store)
@@ -150,7 +150,7 @@ def test_an_unknown_result_needs_a_new_start() -> None:
         setattr(store, hook, lose_answer)
         with pytest.raises(TimeoutError):
             ledger.fold_batch()
-        with pytest.raises(LedgerBroken):
+        with pytest.raises(LedgerBrokenError):
             ledger.fold_batch()
         setattr(store, hook, lambda _: None)
         fold_all(make_ledger(log, store))
@@ -168,6 +168,6 @@ def test_an_event_that_cannot_even_be_rejected_stops_the_ledger() -> None:
 
     store = MemoryStore()
     ledger = make_ledger(make_log([NewRecord(b"key", b"raise")]), store, reducer=HopelessReducer())
-    with pytest.raises(LedgerBroken, match="offset 0"):
+    with pytest.raises(LedgerBrokenError, match="offset 0"):
         ledger.fold_batch()
     assert [] == store.batches

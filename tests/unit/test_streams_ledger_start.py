@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from streams.failures import LedgerBroken, LogGap, LogShortened, StoreDamaged
+from streams.failures import LedgerBrokenError, LogGapError, LogShortenedError, StoreDamagedError
 from streams.local_log import LocalLog
 from streams.ports import LogBounds, LogRecord, NewRecord
 from streams.position import STORE_FORMAT
@@ -18,7 +18,7 @@ def test_a_shortened_log_stops_the_start() -> None:
     """A log that ends before the last folded event is refused, not folded from its end."""
     store = MemoryStore()
     fold_all(make_ledger(make_log(number_records(5)), store))
-    with pytest.raises(LogShortened, match="up to 4 are folded"):
+    with pytest.raises(LogShortenedError, match="up to 4 are folded"):
         make_ledger(make_log(number_records(4)), store)
 
 
@@ -27,7 +27,7 @@ def test_a_replaced_log_stops_the_start() -> None:
     store = MemoryStore()
     fold_all(make_ledger(make_log(number_records(5)), store))
     other = [*number_records(4), NewRecord(b"key 1", b"edited")]
-    with pytest.raises(LogShortened, match="offset 4"):
+    with pytest.raises(LogShortenedError, match="offset 4"):
         make_ledger(make_log(other), store)
 
 
@@ -35,11 +35,11 @@ def test_rows_of_another_log_or_core_are_damage() -> None:
     """Rows of another log's identity, or of another core version, are to be folded anew."""
     store = MemoryStore()
     fold_all(make_ledger(make_log(number_records(5)), store))
-    with pytest.raises(StoreDamaged, match="another log"):
+    with pytest.raises(StoreDamagedError, match="another log"):
         make_ledger(make_log(number_records(5), identity=b"another identity"), store)
     newer = CountingReducer()
     newer.version = "counting-2"
-    with pytest.raises(StoreDamaged, match="counting-2"):
+    with pytest.raises(StoreDamagedError, match="counting-2"):
         make_ledger(make_log(number_records(5)), store, reducer=newer)
 
 
@@ -49,7 +49,7 @@ def test_rows_of_a_newer_format_are_never_wiped() -> None:
     fold_all(make_ledger(make_log(number_records(5)), store))
     assert store.stored_head is not None
     store.stored_head = replace(store.stored_head, store_format=STORE_FORMAT + 1)
-    with pytest.raises(LedgerBroken, match="newer build"):
+    with pytest.raises(LedgerBrokenError, match="newer build"):
         make_ledger(make_log(number_records(5)), store)
 
 
@@ -101,7 +101,7 @@ def test_a_gap_stops_a_reducer_that_cannot_go_on() -> None:
     class StrictReducer(CountingReducer):
         gap = None  # type: ignore[assignment]
 
-    with pytest.raises(LogGap, match="events 0 to 11"):
+    with pytest.raises(LogGapError, match="events 0 to 11"):
         make_ledger(
             ShortLog(make_log(number_records(20)), 12), MemoryStore(), reducer=StrictReducer()
         )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streams.clock import SimulatedClock
-from streams.failures import EventTooLong, LogDamaged, StreamsError
+from streams.failures import EventTooLongError, LogDamagedError, StreamsError
 from streams.files import DiskFiles
 from streams.local_log import LocalLog
 from streams.log_reader import LogReader
@@ -77,7 +77,7 @@ def test_a_flip_anywhere_in_a_segment_is_refused() -> None:
         content = disk.content(path)
         for position in range(len(content)):
             content[position] ^= 0x40
-            with pytest.raises(LogDamaged, match=path.name) as refused:
+            with pytest.raises(LogDamagedError, match=path.name) as refused:
                 read_all(open_log(disk))
             assert "restore" in str(refused.value)
             content[position] ^= 0x40
@@ -90,7 +90,7 @@ def test_a_missing_segment_is_refused() -> None:
         disk = SimulatedDisk()
         fill(disk, 30)
         disk.remove(segments(disk)[-victim])
-        with pytest.raises(LogDamaged):
+        with pytest.raises(LogDamagedError):
             read_all(open_log(disk))
 
 
@@ -103,7 +103,7 @@ def test_a_cut_of_acknowledged_events_is_refused() -> None:
         whole = bytes(content)
         for length in range(len(whole)):
             content[:] = whole[:length]
-            with pytest.raises(LogDamaged):
+            with pytest.raises(LogDamagedError):
                 read_all(open_log(disk))
 
 
@@ -159,7 +159,7 @@ def test_damage_before_a_later_call_is_no_torn_tail() -> None:
     disk.content(FOLDER / "published")[:] = b""
     content = disk.content(last)
     content[HEADER_BYTES + 20] ^= 1
-    with pytest.raises(LogDamaged, match="appended later"):
+    with pytest.raises(LogDamagedError, match="appended later"):
         open_log(disk)
 
 
@@ -191,7 +191,7 @@ def test_segments_of_another_log_are_refused() -> None:
     """A log does not read the segments of another."""
     disk = SimulatedDisk()
     fill(disk, 5)
-    with pytest.raises(LogDamaged):
+    with pytest.raises(LogDamagedError):
         LocalLog(FOLDER, identity=b"another identity", files=disk, clock=SimulatedClock())
 
 
@@ -213,7 +213,7 @@ def test_stamps_stand_still_when_the_clock_goes_back() -> None:
 def test_a_record_over_the_frame_is_refused_whole() -> None:
     """A call with one record that is too long appends nothing, and names its place."""
     log = open_log(SimulatedDisk())
-    with pytest.raises(EventTooLong, match="record 1 "):
+    with pytest.raises(EventTooLongError, match="record 1 "):
         log.append([RECORDS[0], NewRecord(b"", bytes(FRAME_BODY_MAX))])
     assert LogBounds(0, 0) == log.bounds()
     assert range(1) == log.append(RECORDS[:1])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.row import SeenRow
-from streams.failures import RowFormatUnknown, StoreDamaged, StoreUnavailable
+from streams.failures import RowFormatUnknownError, StoreDamagedError, StoreUnavailableError
 from streams.output_bytes import decode_output, encode_output
 from streams.overlay import Overlay
 from streams.ports import OutputRecord
@@ -104,13 +104,16 @@ def test_stored_outputs_come_back(
 @pytest.mark.parametrize(
     ("words", "kind"),
     [
-        ("Corruption: block checksum mismatch", StoreDamaged),
-        ("IO error: No such file or directory: While open a file: 000012.sst", StoreDamaged),
-        ("Invalid argument: db: does not match the stored comparator", StoreDamaged),
-        ("IO error: No space left on device: While appending to file", StoreUnavailable),
-        ("IO error: While lock file: LOCK: Resource temporarily unavailable", StoreUnavailable),
-        ("IO error: Too many open files: While opening", StoreUnavailable),
-        ("IO error: Input/output error: While fdatasync", StoreUnavailable),
+        ("Corruption: block checksum mismatch", StoreDamagedError),
+        ("IO error: No such file or directory: While open a file: 000012.sst", StoreDamagedError),
+        ("Invalid argument: db: does not match the stored comparator", StoreDamagedError),
+        ("IO error: No space left on device: While appending to file", StoreUnavailableError),
+        (
+            "IO error: While lock file: LOCK: Resource temporarily unavailable",
+            StoreUnavailableError,
+        ),
+        ("IO error: Too many open files: While opening", StoreUnavailableError),
+        ("IO error: Input/output error: While fdatasync", StoreUnavailableError),
     ],
 )
 def test_only_damage_is_wiped(words: str, kind: type[Exception]) -> None:
@@ -120,6 +123,6 @@ def test_only_damage_is_wiped(words: str, kind: type[Exception]) -> None:
 
 def test_a_row_of_another_format_stops_and_blames_nobody() -> None:
     """A row of a newer build is a failure of the wiring with its remedy, and no damage."""
-    with pytest.raises(RowFormatUnknown, match=r"SeenRow: a row has format 02.*use the build"):
+    with pytest.raises(RowFormatUnknownError, match=r"SeenRow: a row has format 02.*use the build"):
         decode_row(SeenRow, b"\x02")
-    assert not issubclass(RowFormatUnknown, StoreDamaged)
+    assert not issubclass(RowFormatUnknownError, StoreDamagedError)
