@@ -11,7 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from infra.backends.port import Message
-from infra.generation.schema import list_types, read_confirmed
+from infra.generation.offered import read_confirmed
+from infra.generation.schema import list_types
 from processors.compilation.amendable import is_commitment
 from schemas.catalogue import Authority, Catalogue, CommitmentType, SlotDeclaration, SlotType
 from schemas.event import (

@@ -1,21 +1,22 @@
 """The JSON schema of an answer to one packet: what a server may be made to keep to.
 
 It names the scene's types, their slots in the forms of ``answer``, the activated ids and the
-commitments that may be amended, so a constrained model invents no reference. It is an aid:
-whatever comes back is read as strictly.
+commitments that may be amended, so a constrained model invents no reference; a slot that must be
+grounded takes the values that the packet offers for it. It is an aid: whatever comes back is
+read as strictly.
 """
 
 from typing import Any, Final
 
-from processors.applicability import list_fixed
+from infra.generation.offered import list_offered, read_confirmed
 from processors.compilation.amendable import is_commitment, read_amendment
 from schemas.candidate import Amendment
 from schemas.catalogue import Catalogue, CommitmentType, SlotDeclaration, SlotType
-from schemas.packet import Packet
-from schemas.value import Value
+from schemas.packet import Packet, RequirementKind
 
 TEXT_CHARACTERS_MAX: Final = 200  # Keeps a small model from running on inside a text.
 ITEMS_MAX: Final = 16
+FIELD_CHARACTERS_MAX: Final = 60  # Of a text inside a record that nothing in the packet states.
 
 _PATTERNS: Final[dict[SlotType, str]] = {
     SlotType.DECIMAL: r"^-?[0-9]{1,12}(\.[0-9]{1,6})?$",
@@ -55,20 +56,8 @@ def list_amendable(packet: Packet) -> tuple[tuple[str, Amendment], ...]:
     return tuple(found for unit in packet.units if (found := read_amendment(unit)) is not None)
 
 
-def read_confirmed(packet: Packet) -> dict[str, Value]:
-    """Return the values that rules of this scene fix, by slot: a reading of the contract view."""
-    found: dict[str, Value] = {}
-    for view in packet.contract:
-        predicate = view.predicate
-        own = predicate.subject in {"", packet.user}
-        if own and (not predicate.scenes or packet.scene in predicate.scenes):
-            for name, value in list_fixed(predicate):
-                found.setdefault(name, value)
-    return found
-
-
 def _describe_type(kind: CommitmentType, packet: Packet) -> dict[str, Any]:
-    slots = {slot.name: _describe_slot(slot) for slot in kind.slots}
+    slots = {slot.name: _describe_slot(slot, packet) for slot in kind.slots}
     fixed = read_confirmed(packet)
     # A value that no rule fixes may be left out: what is not known is never invented.
     own = {"slots": _object(slots, required=[name for name in slots if name in fixed])}
@@ -81,7 +70,7 @@ def _describe_amendment(kind: CommitmentType, amends: Amendment, packet: Packet)
         "commitment_id": {"type": "string", "enum": [amends.commitment_id]},
         "version": {"type": "integer", "enum": [amends.version]},
     }
-    slots = {slot.name: _describe_slot(slot) for slot in kind.slots}
+    slots = {slot.name: _describe_slot(slot, packet) for slot in kind.slots}
     own = {
         "amends": _object(named, required=list(named)),
         "patch": _object(slots, required=[]) | {"minProperties": 1},
@@ -97,7 +86,7 @@ def _describe_candidate(
     properties = {
         "commitment_type": {"type": "string", "enum": [kind.name]},
         **own,
-        "evidence_ids": _list_of(units),
+        "evidence_ids": _list_of(units) | {"minItems": _count_citations(packet)},
     }
     required = list(properties)
     if claims:
@@ -105,11 +94,35 @@ def _describe_candidate(
     return _object(properties, required=required)
 
 
-def _describe_slot(slot: SlotDeclaration) -> dict[str, Any]:
+def _count_citations(packet: Packet) -> int:
+    """Return how many units no answer can do without that covers what the shown units can.
+
+    That is the evidence R_t requires and a unit bears, by as many as one unit bears at most.
+    """
+    required = {
+        one.requirement.argument
+        for one in packet.coverage
+        if one.requirement.kind is RequirementKind.DIMENSION
+    }
+    borne = [
+        required.intersection(unit.dimensions) for unit in packet.units if not is_commitment(unit)
+    ]
+    most = max(map(len, borne), default=0)
+    least = -(-len(frozenset().union(*borne)) // most) if most else 0
+    return min(ITEMS_MAX, least)
+
+
+def _describe_slot(slot: SlotDeclaration, packet: Packet) -> dict[str, Any]:
+    """Return the form of one slot: its choices, what the packet offers, else a bounded value."""
     kind = slot.slot_type
     text: dict[str, Any] = {"type": "string", "maxLength": TEXT_CHARACTERS_MAX}
+    offered = list_offered(packet, slot)
     if slot.choices:
         text = {"type": "string", "enum": list(slot.choices)}
+    elif offered and kind is SlotType.SET:
+        text = {"type": "string", "enum": offered}
+    elif offered:
+        return {"enum": offered}
     if kind in _PATTERNS:
         return {"type": "string", "pattern": _PATTERNS[kind]}
     if kind in _WHOLE:
@@ -117,10 +130,18 @@ def _describe_slot(slot: SlotDeclaration) -> dict[str, Any]:
     if kind is SlotType.BOOL:
         return {"type": "boolean"}
     if kind is SlotType.RECORD:
-        return {"type": "object"}
+        return _describe_record()
     if kind in {SlotType.SET, SlotType.LIST}:
         return {"type": "array", "items": text, "maxItems": ITEMS_MAX}
     return text
+
+
+def _describe_record() -> dict[str, Any]:
+    """Return the form of a record of unknown fields: flat, and bounded in each of its parts."""
+    text = {"type": "string", "maxLength": FIELD_CHARACTERS_MAX}
+    listed = {"type": "array", "items": text, "maxItems": ITEMS_MAX}
+    field = {"anyOf": [text, {"type": "integer"}, {"type": "boolean"}, listed]}
+    return {"type": "object", "additionalProperties": field, "maxProperties": ITEMS_MAX}
 
 
 def _list_of(names: list[str]) -> dict[str, Any]:
