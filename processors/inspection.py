@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from processors.activation.coverage import derive_requirements
 from processors.activation.formulation import formulate
-from processors.activation.packet import activate, choose_search, digest_terms, list_rest
+from processors.activation.packet import activate, choose_search
 from processors.activation.problem import COST_MAX, Mode, Problem
 from processors.activation.selection import Selection
 from processors.activation.selectors import select_units
+from processors.activation.terms import rank_rest
 from processors.compilation.admission import admit
 from processors.compilation.amendable import show_commitments
 from processors.compilation.control import read_regime
@@ -62,14 +63,14 @@ def inspect_packet(view: View, event: Event, stamp: Stamp, *, units_max: int) ->
     selector, mode = choose_search(situation)
     search = _Search(formulate(situation, requirements), selector, mode)
     selection = search.select(search.problem.budget_main)
-    rest = list_rest(search.problem, selection)
+    rest = rank_rest(search.problem, selection)
     return Inspection(
         packet=activate(situation, requirements, number=number),
-        rest=tuple(rest),
-        terms_digest=digest_terms(rest[LEFT_OUT_MAX:]),
+        rest=rest.describe(len(rest.ranked)),
+        terms_digest=rest.digest(LEFT_OUT_MAX),
         entering=tuple(
             Entering(terms.unit_id, _find_budget(search, terms.unit_id))
-            for terms in rest[:units_max]
+            for terms in rest.describe(units_max)
         ),
     )
 

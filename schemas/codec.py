@@ -18,7 +18,7 @@ import fastavro
 from fastavro.read import SchemaResolutionError
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
-from schemas.record import RecordError, compile_reader, compile_writer, describe
+from schemas.record import Embodied, RecordError, compile_reader, compile_writer, describe
 from schemas.record_reading import compile_reading
 from schemas.record_writing import compile_writing
 
@@ -83,6 +83,18 @@ def encode(record: object) -> bytes:
         return compile_writing(cls)(record)
     except (TypeError, ValueError):
         return _encode_checked(cls, record)
+
+
+def encode_once(record: object) -> bytes:
+    """Return the Avro body of a record, which keeps it if it has a place for it (``Embodied``)."""
+    if not isinstance(record, Embodied):
+        return encode(record)
+    try:
+        return record.body
+    except AttributeError:
+        body = encode(record)
+        object.__setattr__(record, "body", body)
+        return body
 
 
 def _encode_checked(cls: Any, record: object) -> bytes:
@@ -158,7 +170,7 @@ def released_schemas(cls: Any) -> dict[bytes, Any]:
 def frame(record: object) -> bytes:
     """Return a record in Avro's single-object encoding."""
     cls: Any = type(record)
-    return build_header(cls) + encode(record)
+    return build_header(cls) + encode_once(record)
 
 
 def unframe(cls: type[R], data: bytes | None) -> tuple[R, bytes]:
@@ -188,4 +200,4 @@ def unframe(cls: type[R], data: bytes | None) -> tuple[R, bytes]:
 
 def digest(record: object) -> bytes:
     """Return the SHA-256 of a record's body."""
-    return hashlib.sha256(encode(record)).digest()
+    return hashlib.sha256(encode_once(record)).digest()

@@ -13,7 +13,7 @@ _DIGESTS_KEPT: Final = 16_384  # Of predicates: their fields are texts, so equal
 
 def prefix_lengths(*parts: bytes) -> bytes:
     """Return the parts, each behind its length in four bytes, so that no two lists collide."""
-    return b"".join(len(part).to_bytes(4, "big") + part for part in parts)
+    return b"".join([len(part).to_bytes(4, "big") + part for part in parts])
 
 
 @lru_cache(maxsize=65_536)

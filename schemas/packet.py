@@ -7,6 +7,7 @@ from schemas.candidate import SlotValue
 from schemas.catalogue import Authority
 from schemas.event import TurnMode, Weights
 from schemas.predicate import Predicate
+from schemas.record import Embodied
 from schemas.value import Value
 
 
@@ -102,7 +103,7 @@ class PredicateView:
 
 
 @dataclass(frozen=True, slots=True)
-class Packet:
+class Packet(Embodied):
     """Z*, R_t, the contract view and the scene of one turn; its digest is SHA-256 of its body.
 
     ``objective``, ``bound`` and ``gap`` are millionths: J of Z*, a certified upper bound on the

@@ -27,6 +27,7 @@ from schemas.value_avro import (
 )
 
 __all__ = [
+    "Embodied",
     "RecordError",
     "compile_building",
     "compile_reader",
@@ -37,6 +38,17 @@ __all__ = [
 
 R = typing.TypeVar("R")
 Schema = dict[str, Any] | list[Any] | str
+
+
+class Embodied:
+    """Gives a record a place for its Avro body, so that it is encoded once.
+
+    That is no part of the record: neither encoded, compared nor shown.
+    """
+
+    __slots__ = ("body",)
+
+    body: bytes
 
 
 def _check_type(kind: type) -> Convert:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import chain
 
-from processors.activation.coverage import is_empty
+from processors.activation.coverage import match_units
 from processors.activation.problem import (
     COST_MAX,
     MILLION,
@@ -22,7 +22,7 @@ from processors.activation.relevance import measure_relevance
 from processors.activation.tokens import split_tokens
 from processors.ruleset import find_ruleset
 from processors.situation import Situation, Unit
-from schemas.packet import Requirement, RequirementKind
+from schemas.packet import Requirement
 from schemas.turn import UnitScore
 
 
@@ -33,7 +33,7 @@ def formulate(situation: Situation, requirements: tuple[Requirement, ...]) -> Pr
     outside the kernel's range are brought to its edge, where they decide the same.
     """
     units = situation.units
-    met, covers = match_units(units, requirements)
+    met, covers = keep_met(requirements, match_units(units, requirements))
     obligations, debt = _match_obligations(situation)
     known = _find_known_dimensions(situation, requirements)
     scores = {score.unit_id: score for score in situation.request.scores}
@@ -65,17 +65,10 @@ def _read_tokens(units: Sequence[Unit]) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(split_tokens(unit.content)) for unit in units)
 
 
-def match_units(
-    units: Sequence[Unit], requirements: tuple[Requirement, ...]
+def keep_met(
+    requirements: tuple[Requirement, ...], masks: list[int]
 ) -> tuple[tuple[Requirement, ...], tuple[int, ...]]:
-    """Return the requirements that some unit meets, and M_t over them as one mask per unit.
-
-    The same relation as ``coverage.meets``, read per dimension of a unit instead of per pair:
-    a user's 20,000 units are matched at every turn.
-    """
-    kinds = (RequirementKind.DIMENSION, RequirementKind.SLOT)
-    named = {kind: _find_bits(requirements, kind) for kind in kinds}
-    masks = [_match_unit(unit, named) for unit in units]
+    """Return the requirements that some unit meets, and the masks of M_t over these alone."""
     reached = 0
     for mask in masks:
         reached |= mask
@@ -84,19 +77,6 @@ def match_units(
         distinct = {mask: _compress(mask, kept) for mask in dict.fromkeys(masks)}
         masks = [distinct[mask] for mask in masks]
     return tuple(requirements[bit] for bit in kept), tuple(masks)
-
-
-def _find_bits(requirements: tuple[Requirement, ...], kind: RequirementKind) -> dict[str, int]:
-    return {item.argument: 1 << bit for bit, item in enumerate(requirements) if item.kind is kind}
-
-
-def _match_unit(unit: Unit, named: Mapping[RequirementKind, Mapping[str, int]]) -> int:
-    mask = 0
-    for dimension in unit.dimensions:
-        mask |= named[RequirementKind.DIMENSION].get(dimension, 0)
-    if unit.slot is not None and not is_empty(unit.value):
-        mask |= named[RequirementKind.SLOT].get(unit.slot, 0)
-    return mask
 
 
 def _compress(mask: int, kept: Sequence[int]) -> int:
@@ -188,18 +168,21 @@ def _measure_over(
     ruleset = find_ruleset(situation.regime.ruleset)
     sensitive = dict(ruleset.sensitivity_over)
     recent = frozenset((*situation.activation.last, *situation.activation.before))
+    unrelated, most = ruleset.unrelated_over, ruleset.over_max
     measured = []
     for unit, mask in zip(situation.units, covers, strict=True):
-        score = scores.get(unit.unit_id)
-        if score is not None and score.over is not None:
-            measured.append(_clamp_term(score.over))
-            continue
-        over = 0 if mask else sensitive.get(unit.sensitivity, 0)
-        if known.isdisjoint(unit.dimensions):
-            over += ruleset.unrelated_over
-        if not mask and unit.unit_id in recent:
-            over += ruleset.repeated_over
-        measured.append(min(ruleset.over_max, over))
+        over = unrelated if known.isdisjoint(unit.dimensions) else 0
+        if not mask:
+            over += sensitive.get(unit.sensitivity, 0)
+            if unit.unit_id in recent:
+                over += ruleset.repeated_over
+        measured.append(min(most, over))
+    if scores:
+        supplied = [scores.get(unit.unit_id) for unit in situation.units]
+        measured = [
+            over if score is None or score.over is None else _clamp_term(score.over)
+            for over, score in zip(measured, supplied, strict=True)
+        ]
     return tuple(measured)
 
 

@@ -65,16 +65,23 @@ class Stated:
     bearings: list[Bearing] = field(default_factory=list)
     values: tuple[Standing, ...] = ()
     settled: Settled | None = None
+    ordered: bool = False
 
     def add(self, bearing: Bearing) -> None:
         """Take one more statement."""
-        self.bearings.append(bearing)
+        bearings = self.bearings
+        self.ordered = not bearings or (
+            self.ordered and _BY_PLACE(bearings[-1]) <= _BY_PLACE(bearing)
+        )
+        bearings.append(bearing)
         self.settled = None
 
     def settle(self, lens: Lens) -> Settled:
         """Return how the statements settle under this lens."""
-        if self.settled is None:
+        if not self.ordered:
             self.bearings.sort(key=_BY_PLACE)
+            self.ordered = True
+        if self.settled is None:
             self.values = list_own([bearing.standing for bearing in self.bearings])
         if self.settled is None or not self.settled.holds(lens):
             self.settled = settle_bearings(self.bearings, lens)

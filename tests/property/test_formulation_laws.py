@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from processors.activation.coverage import meets
-from processors.activation.formulation import match_units
+from processors.activation.coverage import match_units, meets
+from processors.activation.formulation import keep_met
 from schemas.packet import Requirement, RequirementKind
 from tests.situations import unit
 
@@ -33,7 +33,7 @@ units = st.lists(
 @given(units=units, requirements=requirements)
 def test_masks_say_what_meets_says(units, requirements):
     """A bit is set exactly where the unit meets the requirement; unmet ones have no bit."""
-    met, masks = match_units(units, requirements)
+    met, masks = keep_met(requirements, match_units(units, requirements))
 
     assert met == tuple(r for r in requirements if any(meets(one, r) for one in units))
     assert masks == tuple(

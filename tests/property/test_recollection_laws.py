@@ -67,7 +67,10 @@ def read(view, draw):
     set_slots = draw.choice(((), ("diet",)))
     kept = recollect(view)
     pool = read_pool(kept, contract, request, as_of_ms, set_slots)
-    stated = [(key, pool.find_stated(key).bearings) for key in pool.list_stated()]
+    stated = [
+        (key, sorted((one.standing.seq, one.place) for one in pool.find_stated(key).bearings))
+        for key in pool.list_stated()
+    ]
     units = sorted(pool.units, key=lambda item: item[:2])
     found = (list(pool.slots.items()), list(pool.values.items()), pool.preferences, units)
     return *found, stated, kept.touched, kept.scenes
