@@ -36,7 +36,7 @@ from streams.opening import ErasedEventError, Opened, Opener, PlainOpener
 from streams.scratch_rows import ScratchRows
 from streams.user_cache import CachedView, UserCache
 
-EVENTS_PER_FLUSH: Final = 4_000
+EVENTS_PER_FLUSH: Final = 8_000
 _TURN_EVENTS: Final = (TurnRequested, *ANSWERS)
 
 TurnKey = tuple[str, str, str]
@@ -117,8 +117,8 @@ class Recomputation:
             return None
 
     def _flush(self) -> None:
-        for _, rows in self._cache.release():
-            self._rows.apply({key: value for key, _, _, value in rows})
+        released = self._cache.release()
+        self._rows.apply({key: value for _, rows in released for key, _, _, value in rows})
         self._held = 0
 
     def _fold_recorded(
