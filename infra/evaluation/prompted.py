@@ -129,8 +129,12 @@ def build_packet(shown: Shown) -> Packet:
 
 
 def _show_line(line: Line, *, typed: bool) -> PacketUnit:
-    """Return a line as a unit: typed interfaces show its value, text ones the text alone."""
-    offer = line.offer if typed else None
+    """Return a line as a unit; only typed interfaces show its dimensions and witnesses.
+
+    The record of an offer is shown in all: no text says what the fields of such a record are, so
+    without it no answer could carry one.
+    """
+    offer = line.offer
     return PacketUnit(
         unit_id=line.unit_id or line.key,
         content=line.text,

@@ -58,9 +58,9 @@ def list_amendable(packet: Packet) -> tuple[tuple[str, Amendment], ...]:
 
 def _describe_type(kind: CommitmentType, packet: Packet) -> dict[str, Any]:
     slots = {slot.name: _describe_slot(slot, packet) for slot in kind.slots}
-    fixed = read_confirmed(packet)
-    # A value that no rule fixes may be left out: what is not known is never invented.
-    own = {"slots": _object(slots, required=[name for name in slots if name in fixed])}
+    known = {*read_confirmed(packet), *(ask.name for ask in packet.asks)}
+    # A value that no rule fixes and the turn does not name may be left out: never invented.
+    own = {"slots": _object(slots, required=[name for name in slots if name in known])}
     return _describe_candidate(kind, own, packet)
 
 

@@ -32,12 +32,15 @@ class _Told:
 
 
 def test_the_prompt_holds_the_lines_that_are_shown_and_no_label():
-    """Every shown line is in the prompt; what the label expects is not."""
+    """Each shown line is a unit of its text, or of its record; what the label expects is none."""
     backend = _Told("{}", "{}", "{}", "{}")
     Prompted(backend, candidates_max=1).answer(SHOWN, tokens_max=500)
 
     document = json.loads(backend.calls[0].messages[1].content)
-    assert [line.text for line in SHOWN.lines] == [unit["text"] for unit in document["units"]]
+    assert [line.text if line.offer is None else {"slot": "offer"} for line in SHOWN.lines] == [
+        unit.get("text", {"slot": unit.get("slot")}) for unit in document["units"]
+    ]
+    assert not [unit for unit in document["units"] if "about" in unit]
     assert not {"contract", "needs"} & set(document)
     assert LABEL.case_id not in backend.calls[0].messages[1].content
 

@@ -106,6 +106,13 @@ def test_asks_state_values_as_units_do():
     assert [from_json(one) for one in describe(packet, record())["enum"]] == [ELM, OAK]
 
 
+def test_a_slot_that_the_turn_names_is_demanded():
+    """What was asked for is known, so that an answer may not leave it out."""
+    schema = build_schema(packet_with(asks=[("dish", "soup")]), kitchen(), candidates_max=1)
+
+    assert ["dish"] == schema["properties"]["slots"]["required"]
+
+
 def test_what_the_packet_does_not_state_leaves_a_record_free_within_bounds():
     """Every part of a free record has an end, so that a model that runs on is stopped."""
     described = describe(packet_with(*observed("other", ELM)), record())
