@@ -27,6 +27,7 @@ from schemas.packet import (
 from schemas.turn import TurnMode
 
 SELECTOR_DEFAULT: Final = "two_level"
+_PARTS: Final = {part.value: part for part in BudgetPart}
 
 
 def activate(situation: Situation, requirements: tuple[Requirement, ...], *, number: int) -> Packet:
@@ -63,7 +64,7 @@ def activate(situation: Situation, requirements: tuple[Requirement, ...], *, num
         cost_main=selection.main_spent,
         cost_tail=selection.tail_spent,
         units=tuple(
-            _show_unit(unit, BudgetPart(place))
+            _show_unit(unit, _PARTS[place])
             for unit, place in zip(chosen, selection.places, strict=True)
         ),
         terms=describe_entries(problem, selection.units),

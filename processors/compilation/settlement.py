@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from processors.authority import rank
 from processors.compilation.bearings import Bearing
-from processors.compilation.slots import is_valid, settle_set
+from processors.compilation.slots import settle_set
 from processors.compilation.units import build_slot_unit
 from processors.situation import Unit
 from schemas.catalogue import Authority
@@ -96,21 +96,46 @@ def list_own(standings: Sequence[Standing]) -> tuple[Standing, ...]:
 
 def settle_bearings(bearings: Sequence[Bearing], lens: Lens) -> Settled:
     """Return how statements in log order settle under a lens."""
-    as_of_ms = lens.as_of_ms
-    valid = [bearing for bearing in bearings if is_valid(bearing.standing, as_of_ms)]
+    valid, start, end = _find_valid(bearings, lens.as_of_ms)
     if lens.united:
-        standing, evidence = settle_set([item.standing for item in valid], as_of_ms), valid
+        standing = settle_set([bearing.standing for bearing in valid], lens.as_of_ms)
+        evidence: Sequence[Bearing] = valid
     else:
         standing, evidence = _settle_one(valid, lens.scopes)
-    start, end = _find_bounds(bearings, as_of_ms)
     return Settled(
         standing,
-        tuple(_place_unit(item) for item in evidence if _makes_unit(item, lens.scopes)),
+        tuple([_place_unit(item) for item in evidence if _makes_unit(item, lens.scopes)]),
         start,
         end,
-        lens.scopes if any(item.scopes for item in bearings) else None,
+        lens.scopes if any(bearing.scopes for bearing in bearings) else None,
         lens.united,
     )
+
+
+def _find_valid(
+    bearings: Sequence[Bearing], as_of_ms: int
+) -> tuple[list[Bearing], int | None, int | None]:
+    """Return those valid at as_of, and between which two moments exactly these are valid.
+
+    A user states one slot hundreds of times, so this is one plain pass.
+    """
+    valid = []
+    past: list[int] = []
+    coming: list[int] = []
+    for bearing in bearings:
+        start, end = bearing.standing.valid_from_ms, bearing.standing.valid_to_ms
+        if as_of_ms < start:
+            coming.append(start)
+            continue
+        past.append(start)
+        if end is None:
+            valid.append(bearing)
+        elif as_of_ms < end:
+            coming.append(end)
+            valid.append(bearing)
+        else:
+            past.append(end)
+    return valid, max(past, default=None), min(coming, default=None)
 
 
 def _settle_one(
@@ -154,19 +179,3 @@ def _place_unit(bearing: Bearing) -> PlacedUnit:
             standing.authority,
         ),
     )  # fmt: skip
-
-
-def _find_bounds(bearings: Sequence[Bearing], as_of_ms: int) -> tuple[int | None, int | None]:
-    """Return the last moment until as_of, and the first one after it, at which one is otherwise."""
-    start: int | None = None
-    end: int | None = None
-    for bearing in bearings:
-        standing = bearing.standing
-        for moment in (standing.valid_from_ms, standing.valid_to_ms):
-            if moment is None:
-                continue
-            if moment <= as_of_ms:
-                start = moment if start is None or moment > start else start
-            else:
-                end = moment if end is None or moment < end else end
-    return start, end
