@@ -19,6 +19,7 @@ from infra.opening import open_embedded
 from infra.records import TOPICS, read_output
 from processors import decision
 from tests.canary import CANARY, candidates_of, erase_user, find_canary, make_folder
+from tests.canary_fields import told_in_every_field
 from tests.given import event, evidence, said, turn, unit
 
 runner = CliRunner()
@@ -26,8 +27,8 @@ runner = CliRunner()
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Return a folded encrypted log of two users."""
-    return make_folder(tmp_path, monkeypatch)
+    """Return a folded encrypted log of two users, the canary in every field of every payload."""
+    return make_folder(tmp_path, monkeypatch, told=told_in_every_field)
 
 
 def ask_everything(folder, out):
@@ -120,6 +121,7 @@ def test_a_fault_of_the_core_repeats_no_words(folder, monkeypatch, capsys):
     with open_embedded(folder) as embedded:
         append_events(embedded, [event(said(CANARY), event_id="broken", minute=70)])
         embedded.fold_pending()
+        offset = embedded.log.bounds().end - 1
         *_, last = embedded.outputs("rejections")
         rejection = read_output("rejections", last.record.value)
     configure_logs(log_format="json", level="info")
@@ -132,7 +134,7 @@ def test_a_fault_of_the_core_repeats_no_words(folder, monkeypatch, capsys):
         logging.shutdown()
     line = capsys.readouterr().err
 
-    assert ("core_fault", "ValueError at partition 0, offset 41") == (
+    assert ("core_fault", f"ValueError at partition 0, offset {offset}") == (
         rejection.reason, rejection.detail,
     )  # fmt: skip
     assert CANARY not in repr(rejection)
