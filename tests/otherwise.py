@@ -12,9 +12,10 @@ from processors import decision
 from processors.compilation.draft import owner_of
 from processors.view import Stamp
 from schemas.codec import unframe
-from schemas.event import Event
+from schemas.event import Event, Principal, PrincipalKind
+from schemas.observation import ErasureRequested
 from schemas.outcome import Commitment, RepairAct, TurnFailure
-from schemas.row import PendingRow, PredicateRow, RegimeRow, TurnRow, UserHead
+from schemas.row import PendingRow, PredicateRow, RegimeRow, SeenRow, TurnRow, UserHead
 from schemas.turn import (
     CandidatesProposed,
     GenerationFailed,
@@ -23,9 +24,12 @@ from schemas.turn import (
     TurnRequested,
 )
 from tests.conversation import Rows
+from tests.given import event as build_event
 
 ENDS = (CandidatesProposed, GenerationFailed, TurnCancelled, TurnExpired)
 OUTCOMES = (Commitment, RepairAct, TurnFailure)
+ERASED_AT = 1_000_000
+"""An offset behind all others."""
 
 
 def with_budgets(main, tail):
@@ -54,6 +58,24 @@ def without(predicate_id):
         for key in list(rows.own):
             if key[0] is PredicateRow and key[1].split("\0")[0] == predicate_id:
                 del rows.own[key]
+
+    return change
+
+
+def erased(user, event_id):
+    """Return the change that has an event of a user erased, once it was sent."""
+
+    def change(rows):
+        if rows.user != user or (SeenRow, event_id) not in rows.own:
+            return
+        at_ms = rows.own[UserHead, ""].effective_ms
+        wish = build_event(ErasureRequested((event_id,)), at_ms=at_ms, event_id="wish")
+        sent = replace(
+            wish, tenant=rows.tenant, user=user, principal=Principal(PrincipalKind.USER, user)
+        )
+        step = decision.step(rows, sent, Stamp(bytes(32), at_ms, 0, ERASED_AT, 100, "open"))
+        assert step.fate.status.value == "accepted"
+        rows.apply(step.changes)
 
     return change
 
