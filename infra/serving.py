@@ -30,7 +30,7 @@ from schemas.topics import EVENTS, PARTITIONS_DEFAULT, name_topic
 from streams.clock import SystemClock
 from streams.connection import Connection
 from streams.expiry import Expirer
-from streams.lane import Phase
+from streams.lane import Phase, describe
 from streams.opening import Opener, PlainOpener
 from streams.ownership import EXIT_RESTART, FaustOwnership, OwnershipSettings
 from streams.ports import NewRecord, Reducer
@@ -185,7 +185,7 @@ class _Service:
             self._worker.run()
         except BaseException as error:
             self._log.exception("worker_failed")
-            self._exit(EXIT_RESTART, f"{type(error).__name__}: {error}")
+            self._exit(EXIT_RESTART, describe(error))
 
     def _check_thread(self) -> None:
         silence = time.monotonic() - self._worker.went_round_at
