@@ -33,12 +33,14 @@ class Lens(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """The statement that wins and the units that stay, from ``start_ms`` until ``end_ms``.
+    """The statement that wins and those that stay as evidence, newest first, with their units.
 
-    ``scopes`` is None where no statement is bound to any.
+    It is so from ``start_ms`` until ``end_ms``. ``scopes`` is None where no statement is bound
+    to any.
     """
 
     standing: Standing | None
+    evidence: Sequence[Bearing]
     units: tuple[PlacedUnit, ...]
     start_ms: int | None
     end_ms: int | None
@@ -59,12 +61,14 @@ class Settled(NamedTuple):
 class Stated:
     """Every statement about one (subject, slot), in log order once they have settled.
 
-    ``values`` are then what the user stated, asserted or confirmed, newest first (spec 5.7).
+    ``values`` are then what the user stated, asserted or confirmed, newest first (spec 5.7), and
+    ``taken`` says how many statements are in them and in ``settled``.
     """
 
     bearings: list[Bearing] = field(default_factory=list)
     values: tuple[Standing, ...] = ()
     settled: Settled | None = None
+    taken: int = 0
     ordered: bool = False
 
     def add(self, bearing: Bearing) -> None:
@@ -74,18 +78,23 @@ class Stated:
             self.ordered and _BY_PLACE(bearings[-1]) <= _BY_PLACE(bearing)
         )
         bearings.append(bearing)
-        self.settled = None
 
     def settle(self, lens: Lens) -> Settled:
         """Return how the statements settle under this lens."""
         if not self.ordered:
             self.bearings.sort(key=_BY_PLACE)
-            self.ordered = True
-        if self.settled is None:
-            self.values = list_own([bearing.standing for bearing in self.bearings])
-        if self.settled is None or not self.settled.holds(lens):
-            self.settled = settle_bearings(self.bearings, lens)
-        return self.settled
+            self.values, self.settled, self.taken, self.ordered = (), None, 0, True
+        known = self.settled if self.settled is not None and self.settled.holds(lens) else None
+        fresh = self.bearings[self.taken :]
+        if known is None or fresh:
+            self.values = (*list_own([bearing.standing for bearing in fresh]), *self.values)
+            self.taken = len(self.bearings)
+            known = self.settled = (
+                settle_bearings(self.bearings, lens)
+                if known is None or not all(_makes_unit(item, lens.scopes) for item in fresh)
+                else settle_on(known, fresh, lens)
+            )
+        return known
 
 
 def list_own(standings: Sequence[Standing]) -> tuple[Standing, ...]:
@@ -99,16 +108,32 @@ def settle_bearings(bearings: Sequence[Bearing], lens: Lens) -> Settled:
     valid, start, end = _find_valid(bearings, lens.as_of_ms)
     if lens.united:
         standing = settle_set([bearing.standing for bearing in valid], lens.as_of_ms)
-        evidence: Sequence[Bearing] = valid
+        evidence: Sequence[Bearing] = valid[::-1]
     else:
         standing, evidence = _settle_one(valid, lens.scopes)
     return Settled(
         standing,
+        evidence,
         tuple([_place_unit(item) for item in evidence if _makes_unit(item, lens.scopes)]),
         start,
         end,
         lens.scopes if any(bearing.scopes for bearing in bearings) else None,
         lens.united,
+    )
+
+
+def settle_on(known: Settled, fresh: Sequence[Bearing], lens: Lens) -> Settled:
+    """Return how statements settle that were settled but for the last, which all make units.
+
+    One that was weaker than a later one, or no evidence beside it, is so beside still later ones.
+    """
+    found = settle_bearings([*reversed(known.evidence), *fresh], lens)
+    starts = [moment for moment in (known.start_ms, found.start_ms) if moment is not None]
+    ends = [moment for moment in (known.end_ms, found.end_ms) if moment is not None]
+    return found._replace(
+        start_ms=max(starts, default=None),
+        end_ms=min(ends, default=None),
+        scopes=found.scopes if known.scopes is None else known.scopes,
     )
 
 
