@@ -5,6 +5,7 @@ decision is recomputed on it; with own feedback it goes on with the recomputed o
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from infra.audit.history import Recorded
@@ -29,6 +30,7 @@ from processors.whatif import (
 from schemas.codec import DecodeError, decode
 from schemas.event import Event
 from schemas.fate import Fate, FateStatus, RejectionReason
+from schemas.record import compile_building
 from schemas.row import PendingRow
 from schemas.turn import TurnRequested
 from streams.core_reducer import hide_detail
@@ -37,6 +39,8 @@ from streams.scratch_rows import ScratchRows
 from streams.user_cache import CachedView, UserCache
 
 EVENTS_PER_FLUSH: Final = 8_000
+FATES_KEPT: Final = 4_096
+_build_stamp: Final = compile_building(Stamp)
 _TURN_EVENTS: Final = (TurnRequested, *ANSWERS)
 
 TurnKey = tuple[str, str, str]
@@ -69,23 +73,20 @@ class Recomputation:
         Raises:
             BackfillError: the history does not lead to what it recorded.
         """
-        fate = decode(Fate, recorded.fate)
+        fate = _read_fate(recorded.fate)
         opened = self._open(recorded, fate)
         if opened is None:
             return
         event, body, digest = opened
         owner = owner_of(event)
-        view = self._cache.view(self._rows, *owner, self._opener.key_of(*owner))
         record = recorded.record
-        stamp = Stamp(
-            digest=digest,
-            append_ms=record.timestamp_ms,
-            partition=self._partition,
-            offset=record.offset,
-            size=len(body),
-            authentic=_judge(fate),
-            key=record.key if self._opener.hides else None,
-        )
+        is_own = owner == (event.tenant, event.user)
+        key = record.key if is_own else self._opener.key_of(*owner)
+        view = self._cache.view(self._rows, *owner, key)
+        stamp = _build_stamp(
+            digest, record.timestamp_ms, self._partition, record.offset, len(body), _judge(fate),
+            record.key if self._opener.hides else None,
+        )  # fmt: skip
         if fate.reason is RejectionReason.CORE_FAULT:
             step = decision.fault(view, event, stamp, fate.detail.partition(" ")[0])
         elif self._plan.feedback is Feedback.OWN:
@@ -193,6 +194,12 @@ class Recomputation:
                 value = self._opener.unseal(output.value)
                 if value is not None:
                     turn.recorded = describe_ending(read_output(output.topic, value))
+
+
+@lru_cache(FATES_KEPT)
+def _read_fate(body: bytes) -> Fate:
+    """Return a recorded fate; those of accepted events differ between users in nothing."""
+    return decode(Fate, body)
 
 
 def _judge(fate: Fate) -> str:
