@@ -130,11 +130,7 @@ def settle_on(known: Settled, fresh: Sequence[Bearing], lens: Lens) -> Settled:
     found = settle_bearings([*reversed(known.evidence), *fresh], lens)
     starts = [moment for moment in (known.start_ms, found.start_ms) if moment is not None]
     ends = [moment for moment in (known.end_ms, found.end_ms) if moment is not None]
-    return found._replace(
-        start_ms=max(starts, default=None),
-        end_ms=min(ends, default=None),
-        scopes=found.scopes if known.scopes is None else known.scopes,
-    )
+    return found._replace(start_ms=max(starts, default=None), end_ms=min(ends, default=None))
 
 
 def _find_valid(
