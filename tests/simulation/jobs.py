@@ -188,13 +188,14 @@ def work_until_interrupted(path: str, acks: str, events: int, seed: int) -> str:
     return "done"
 
 
-def hold_lock(path: str) -> None:
-    """Hold the folding lock for a while, doing nothing."""
+def hold_lock(path: str, until: str) -> None:
+    """Hold the folding lock, doing nothing, until there is a file of that name."""
     with (
         Embedded(Path(path), CountingReducer()),
         holding_fold_lock(Folder(Path(path)), DiskFiles()),
     ):
-        time.sleep(0.5)
+        while not Path(until).exists():
+            time.sleep(0.01)
 
 
 def try_fold(path: str) -> str:

@@ -60,7 +60,8 @@ def test_a_stopped_folder_is_waited_for_with_a_bound(host: Host, tmp_path: Path)
     """While a stopped process holds the lock nobody else folds; continued, it changes nothing."""
     of = {"path": str(tmp_path / "log"), "acks": str(tmp_path / "acks")}
     host.run("work", events=50, seed=1, **of)
-    stopped = host.start("hold_lock", path=of["path"])
+    enough = tmp_path / "enough"
+    stopped = host.start("hold_lock", path=of["path"], until=str(enough))
     deadline = time.monotonic() + 20
     while host.run("try_fold", path=of["path"]) != "elsewhere":
         assert time.monotonic() < deadline
@@ -68,6 +69,7 @@ def test_a_stopped_folder_is_waited_for_with_a_bound(host: Host, tmp_path: Path)
     host.run("append", path=of["path"], events=60)
     assert "not folded within" in host.run("wait_briefly", path=of["path"], offset=59)
     os.kill(stopped, signal.SIGCONT)
+    enough.touch()
     host.wait(stopped)
     host.run("work", events=EVENTS, seed=2, **of)
     assert EVENTS == host.run("check", **of)
