@@ -4,7 +4,6 @@ A process that takes a partition reads it from its first record, to know catalog
 proposes from the committed offset on. What is proposed twice is a duplicate by its id.
 """
 
-import signal
 from typing import Any, Final
 
 import structlog
@@ -16,6 +15,8 @@ from infra.extraction.runs import Reader
 from infra.kafka_appending import EventProducer
 from infra.kafka_settings import KafkaSettings
 from infra.opening import open_topics
+from infra.stopping import stop_in_time
+from infra.write_right import require_write
 from schemas.codec import DecodeError
 from schemas.topics import EVENTS, name_topic
 from streams.connection import describe_for_ledger
@@ -41,8 +42,7 @@ def serve_extractor(settings: KafkaSettings, extractor: Extractor = extract) -> 
 
     """
     service = _Service(settings, extractor)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, service.stop)
+    stop_in_time(service.stop)
     service.run()
     return 0
 
@@ -52,6 +52,7 @@ class _Service:
 
     def __init__(self, settings: KafkaSettings, extractor: Extractor) -> None:
         connection = settings.connect()
+        require_write(connection, name_topic(EVENTS, prefix=settings.prefix))
         group = {"group.id": f"{settings.prefix}extractor"}
         self._consumer: Any = connection.clients.consumer(
             describe_for_ledger(connection) | _CONSUMER | group

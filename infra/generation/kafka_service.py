@@ -4,7 +4,6 @@ Read committed; the committed offset stays below the oldest packet without an ac
 so that a killed process leaves none unanswered. What is answered twice is late, and ignored.
 """
 
-import signal
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -21,6 +20,8 @@ from infra.kafka_appending import EventProducer
 from infra.kafka_settings import KafkaSettings
 from infra.opening import open_topics
 from infra.settings import GeneratorSettings, Settings
+from infra.stopping import stop_in_time
+from infra.write_right import require_write
 from schemas.catalogue import Catalogue
 from schemas.codec import DecodeError, unframe
 from schemas.event import CatalogueActivated, Event, Genesis
@@ -69,8 +70,7 @@ def serve_generator(settings: KafkaSettings) -> int:
         candidates_max=how.candidates_max,
     )
     service = GeneratorService(settings, Generator(backend, decoding), calls=how.calls)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, service.stop)
+    stop_in_time(service.stop)
     try:
         service.run()
     finally:
@@ -84,6 +84,7 @@ class GeneratorService:
     def __init__(self, settings: KafkaSettings, generator: Generator, *, calls: int) -> None:
         """Keep at most ``calls`` calls in flight."""
         connection = settings.connect()
+        require_write(connection, name_topic(EVENTS, prefix=settings.prefix))
         group = {
             "group.id": f"{settings.prefix}generator",
             "session.timeout.ms": int(1_000 * settings.session_timeout_s),

@@ -35,8 +35,10 @@ SAID = {
 }  # fmt: skip
 LESS = (
     ("generator", "packets", "Read"),
+    ("generator", "events", "Write"),
     ("extractor", "extractor", "Read"),
     ("extractor", "events", "Read"),
+    ("extractor", "events", "Write"),
     ("gateway", "ledgers", "Read"),
     ("auditor", "ledgers", "Read"),
     ("auditor", "events", "Read"),
