@@ -124,7 +124,7 @@ class UserCache:
             if record is EventRow and isinstance(row, EventRow) and row.event is event:
                 changed[row_id] = event_body  # A seq is taken once.
             elif record is SeenRow and row_id == view.missed:
-                changed[row_id], view.missed = b"", ""
+                changed[row_id], view.missed = b"", None
             else:
                 changed[row_id] = None
 
@@ -216,7 +216,7 @@ class CachedView:
     prefix: bytes
     tables: dict[type, _Table]
     size: int = 0
-    missed: str = ""
+    missed: str | None = None
 
     def add_table(self, record: type) -> _Table:
         """Return a new table of this owner."""

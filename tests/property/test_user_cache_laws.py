@@ -1,6 +1,6 @@
 """The cache of decoded rows against a plain dictionary: every read, in any order of steps."""
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from schemas.codec import encode
@@ -81,6 +81,15 @@ class Model:
 
 
 @settings(max_examples=300, deadline=None)
+@example(
+    [
+        ("hold", "b", {(SeenRow, ""): 0}),
+        ("release",),
+        ("hold", "b", {(SeenRow, ""): None}),
+        ("release",),
+    ],
+    0,
+)
 @given(st.lists(steps, max_size=40), st.sampled_from((0, 1_500, 4_000, 10**9)))
 def test_the_cache_reads_what_a_dictionary_would(told, bytes_max):
     """Gets, scans, changes, releases and aborts of several users, with caches of any size."""
