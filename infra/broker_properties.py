@@ -12,10 +12,10 @@ appender.out.layout.type = PatternLayout
 appender.out.layout.pattern = %d %p %c{1} %m%n
 """
 
-# One node, so one replica; short intervals where a test would else wait. Kafka maps each index into
-# memory at its full size, 10 MiB, and on some file systems the first write to such a sparse file
-# costs the broker tens of milliseconds: with two for each of 44 new partitions, commits of the first
-# seconds took up to 1.2 s. At 256 KiB, enough for 128 MiB of log, they take 20 ms from the start.
+# One node, so one replica; short intervals where a test would else wait. Kafka maps each index
+# into memory at its full size, 10 MiB, and on some file systems the first write to such a sparse
+# file takes tens of milliseconds: with two for each of 44 new partitions, commits of the first
+# seconds took up to 1.2 s. At 256 KiB, enough for 128 MiB of log, they take 20 ms.
 PROPERTIES = {
     "process.roles": "broker,controller",
     "node.id": "1",
