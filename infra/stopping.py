@@ -15,13 +15,12 @@ from typing import Final
 import structlog
 
 STOP_TIMEOUT_S: Final = 9.0
-EXIT_RESTART: Final = 75
 
 
 def stop_in_time(stop: Callable[[], None], *, seconds: float = STOP_TIMEOUT_S) -> None:
-    """Call ``stop`` on a signal, and end the process with 75 if it is still there after so long.
+    """Call ``stop`` on a signal, and end the process if it is still there after so long.
 
-    Python runs handlers in the main thread only, which a flush may hold for a minute; the byte
+    Its exit code is then ``os.EX_TEMPFAIL``, as a worker's (``streams.ownership``). Python runs handlers in the main thread only, which a flush may hold for a minute; the byte
     that a signal leaves in the wakeup socket is read by a thread of its own.
     """
     near, far = socket.socketpair()
@@ -41,7 +40,7 @@ def stop_in_time(stop: Callable[[], None], *, seconds: float = STOP_TIMEOUT_S) -
                 reason="what is in flight is not awaited; the next owner repeats it",
             )
             sys.stdout.flush()
-            os._exit(EXIT_RESTART)
+            os._exit(os.EX_TEMPFAIL)
 
     threading.Thread(target=end, name="stopping", daemon=True).start()
 

@@ -105,9 +105,8 @@ class CoreReducer:
         except UnknownRulesetError as error:
             raise LedgerBrokenError(str(error)) from error
         if step.fate.reason is RejectionReason.UNAUTHENTICATED and stamp.authentic == OPEN:
-            raise KeysMissingError(
-                _KEYS_MISSING
-            )  # A rejection for want of keys would stand for ever.
+            # A rejection for want of keys would stand for ever.
+            raise KeysMissingError(_KEYS_MISSING)
         folded = self._conclude(record, event, body, view, step)
         if self._opener.hides and step.fate.status is FateStatus.ACCEPTED:
             self._purge(rows, event)

@@ -13,11 +13,11 @@ from streams.failures import RowFormatUnknownError
 R = TypeVar("R")
 
 ROW_FORMAT: Final = b"\x01"
-KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
 PARTITION: Final = b"p"
 PARTITION_RECORDS: Final = frozenset(
     record for record, kind in KIND_OF.items() if kind in PARTITION_KINDS
 )
+_KIND_BYTE: Final = {record: bytes((kind,)) for record, kind in KIND_OF.items()}
 
 
 def user_prefix(tenant: str, user: str) -> bytes:
@@ -28,7 +28,7 @@ def user_prefix(tenant: str, user: str) -> bytes:
 def row_key(prefix: bytes, record: type, row_id: str) -> bytes:
     """Return the key of a row; rows of the partition stand apart from those of users."""
     head = PARTITION if record in PARTITION_RECORDS else prefix
-    return head + KIND_BYTE[record] + row_id.encode()
+    return head + _KIND_BYTE[record] + row_id.encode()
 
 
 def decode_row(record: type[R], data: bytes) -> R:

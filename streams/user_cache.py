@@ -19,13 +19,7 @@ from schemas.identity import record_key
 from schemas.row import KIND_OF, EventRow, OrderRow, Row, SeenRow
 from streams.ports import RowChange, RowReader
 from streams.row_digest import digest_committed, digest_row
-from streams.row_layout import (
-    KIND_BYTE,
-    PARTITION,
-    PARTITION_RECORDS,
-    ROW_FORMAT,
-    decode_row,
-)
+from streams.row_layout import PARTITION, PARTITION_RECORDS, ROW_FORMAT, decode_row, row_key
 
 R = TypeVar("R")
 
@@ -220,7 +214,7 @@ class CachedView:
 
     def add_table(self, record: type) -> _Table:
         """Return a new table of this owner."""
-        table = self.tables[record] = _Table(record, self.prefix + KIND_BYTE[record], self)
+        table = self.tables[record] = _Table(record, row_key(self.prefix, record, ""), self)
         self.cache.grow(self, _TABLE_BYTES)
         return table
 
@@ -251,8 +245,7 @@ class CachedView:
         return table.listed
 
     def _find(self, record: type, row_id: str) -> Any:
-        head = PARTITION if record in PARTITION_RECORDS else self.prefix
-        key = head + KIND_BYTE[record] + row_id.encode()
+        key = row_key(self.prefix, record, row_id)
         data = self.cache.rows.get(key)
         if data is None:
             if record is SeenRow:

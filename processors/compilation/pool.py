@@ -35,7 +35,7 @@ class Pool:
 
     def list_stated(self) -> list[Key]:
         """Return the subjects and slots about which something is stated, sorted."""
-        return sorted({**dict.fromkeys(self.recollection.stated), **dict.fromkeys(self.fixed)})
+        return sorted(dict.fromkeys((*self.recollection.stated, *self.fixed)))
 
     def find_stated(self, key: Key) -> Stated:
         """Return the statements about one (subject, slot), the contract's behind the others."""
