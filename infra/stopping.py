@@ -20,8 +20,9 @@ STOP_TIMEOUT_S: Final = 9.0
 def stop_in_time(stop: Callable[[], None], *, seconds: float = STOP_TIMEOUT_S) -> None:
     """Call ``stop`` on a signal, and end the process if it is still there after so long.
 
-    Its exit code is then ``os.EX_TEMPFAIL``, as a worker's (``streams.ownership``). Python runs handlers in the main thread only, which a flush may hold for a minute; the byte
-    that a signal leaves in the wakeup socket is read by a thread of its own.
+    Its exit code is then ``os.EX_TEMPFAIL``, as a worker's (``streams.ownership``). Python runs
+    handlers in the main thread only, which a flush may hold for a minute; the byte that a signal
+    leaves in the wakeup socket is read by a thread of its own.
     """
     near, far = socket.socketpair()
     near.setblocking(False)
